@@ -2,7 +2,7 @@
 
     python examples/digits.py --plot filters.png
 
-learns from the 1,797 digits that scikit-learn ships, tells how many of those that it has not seen it
+learns from the 1,797 digits that scikit-learn ships, describes how many of those that it has not seen it
 reads rightly, and draws what its first layer looks for. Training is saved after each epoch and on
 Ctrl-C. The same command again continues exactly where it stopped.
 """

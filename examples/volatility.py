@@ -19,7 +19,7 @@ import theano.pymc
 parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
 parser.add_argument("--draws", type=int, default=1000, help="of each of 4 chains")
 parser.add_argument("--quiet", action="store_true", help="show no progress")
-parser.add_argument("--plot", metavar="FILE", help="a picture of the draws")
+parser.add_argument("--plot", metavar="FILE", help="a picture of the samples")
 arguments = parser.parse_args()
 
 prices = cbook.get_sample_data("goog.npz")["price_data"]

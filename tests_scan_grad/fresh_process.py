@@ -1,4 +1,4 @@
-"""Run a few lines of Python in a process of their own, with flags of their own."""
+"""Run a few lines of Python in their own process, with their own flags."""
 
 import os
 import subprocess
@@ -26,7 +26,7 @@ def run_python(code: str, theanorc: Path | None = None, timeout: float = 600, **
 
 
 def run_module(name: str, *arguments: str, timeout: float = 600, **environment: str):
-    """The same of a module of the package, with arguments of its own."""
+    """The same of a module of the package, with its own arguments."""
     return _run(["-m", name, *arguments], None, timeout, environment)
 
 

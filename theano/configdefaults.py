@@ -40,7 +40,7 @@ def _check_contexts(value: str) -> str | None:
     return "expected name->device;name->device, such as dev0->cuda0;dev1->cuda1"
 
 
-# Settings of xla.bucket_lengths beside a number
+# Settings of xla.bucket_lengths besides a number
 OFF, POWERS = "off", "powers"
 
 
@@ -187,7 +187,7 @@ _OWN: list[tuple[str, Any, Kind, str]] = [
         "cache_optimizations",
         True,
         Boolean(),
-        "Keep rewritten graphs on disk, beside compiled code, for the next process.",
+        "Keep rewritten graphs on disk, next to compiled code, for the next process.",
     ),
     (
         "cache_size",
@@ -225,7 +225,7 @@ _OWN: list[tuple[str, Any, Kind, str]] = [
         "native.verify",
         False,
         Boolean(),
-        "Check what the native engine has made of a graph after each of its passes.",
+        "Check what the native engine has made from a graph after each of its passes.",
     ),
     (
         "conv.assert_shape",

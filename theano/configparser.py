@@ -164,7 +164,7 @@ class TheanoConfigParser(Section):
             self.keep(flag, checked)
 
     def keep(self, flag: Flag, value: object) -> None:
-        """Store a checked value of a flag that PyTensor does not hold, and tell its watcher.
+        """Store a checked value of a flag that PyTensor does not hold, and notify its watcher.
 
         What the watcher refuses, by an error, is not stored.
         """

@@ -216,7 +216,7 @@ def _of_complex_numbers(error: TypeError) -> TypeError:
         return error
     return TypeError(
         f"grad: the gradient by an input of {found[1]} is {found[2]}, and gradients are real. Compute"
-        " with real and imaginary parts in arrays of their own, or leave out what comes through it:"
+        " with real and imaginary parts in their own arrays, or leave out what comes through it:"
         " theano.gradient.disconnected_grad"
     )
 
@@ -280,7 +280,7 @@ def hessian(
 
 
 def _on_our_loops(results: Any) -> Any:
-    """Results of loops that PyTensor made, read from loops of ours, whose steps have our modes."""
+    """Results of loops that PyTensor made, read from our loops, whose steps have our modes."""
     # Imported when first used: programs without loops and gradients need none of it.
     from theano.scan_module.adopt import read_from_our_loop
 

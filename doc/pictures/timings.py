@@ -47,7 +47,7 @@ def dots(axes, names: list[str], columns: dict[str, list[float | None]]) -> None
 
 
 def draw_loops(path: Path) -> None:
-    """The time of loops as a part of each peer's."""
+    """The time of loops relative to each peer's."""
     headings, rows = table("loop", "to PyTorch")
     peers = {
         name.removeprefix("to "): [float(row[k]) for row in rows]
@@ -58,7 +58,7 @@ def draw_loops(path: Path) -> None:
     axes = figure.add_subplot()
     dots(axes, [row[0] for row in rows], peers)
     axes.axvline(1, color="black", linewidth=1)
-    axes.set_xlabel("time, as a part of the peer's (left of 1: faster)")
+    axes.set_xlabel("time relative to the peer's (left of 1: faster)")
     figure.savefig(path, metadata={"Date": None})
 
 

@@ -132,7 +132,7 @@ def _remove_leftovers(folder: Path) -> None:
 
 
 def _hold(file: BinaryIO) -> bool:
-    """Lock a file until it is closed; answers whether no other process holds it."""
+    """Lock a file until it is closed; return whether no other process holds it."""
     if fcntl is None:
         return True
     try:

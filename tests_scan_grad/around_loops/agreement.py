@@ -40,7 +40,7 @@ NOT_RUN: dict[str, dict[str, Callable[[Program], bool]]] = {
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of a program: "right", "skipped" with a reason, or "wrong" with a description."""
+    """What happened to a program: "right", "skipped" with a reason, or "wrong" with a description."""
 
     verdict: str
     detail: str = ""

@@ -168,7 +168,7 @@ def _rows(drawn: Drawn) -> None:
         return
     shortest = min(shape[0] for shape in drawn.shapes(operand))
     if shortest:
-        # one row has a length that its type tells, which the start of a state would have to tell, too
+        # one row has a length that its type gives, which the start of a state would have to tell, too
         places = drawn.generator.integers(-shortest, shortest, drawn.generator.integers(2, 5))
         drawn.add(pieces.Rows((operand,), tuple(int(place) for place in places)))
 

@@ -1,4 +1,4 @@
-"""Tests of examples/char_rnn.py, whose modules are found beside it."""
+"""Tests of examples/char_rnn.py, whose modules are found next to it."""
 
 import sys
 

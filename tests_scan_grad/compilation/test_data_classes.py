@@ -58,7 +58,7 @@ def kinds(made_by):
 
     @made_by(frozen=True)
     class Own:
-        """With methods of its own."""
+        """With its own methods."""
 
         value: int
 

@@ -1,4 +1,4 @@
-"""Graphs deeper than Python's calls may go are differentiated and compiled, or refused in words."""
+"""Graphs deeper than Python's calls may go are differentiated and compiled, or refused as text."""
 
 from __future__ import annotations
 

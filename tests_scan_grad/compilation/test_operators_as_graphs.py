@@ -1,4 +1,4 @@
-"""`FAST_COMPILE` leaves no operator that PyTensor made of a graph, and those of users alone."""
+"""`FAST_COMPILE` leaves no operator that PyTensor made from a graph, and those of users alone."""
 
 import numpy as np
 import pytensor.tensor as pt

@@ -30,7 +30,7 @@ GREATEST = 1e8
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of a program: "right", "skipped" with a reason, or "wrong" with a description."""
+    """What happened to a program: "right", "skipped" with a reason, or "wrong" with a description."""
 
     verdict: str
     detail: str = ""

@@ -4,7 +4,7 @@
 
 Each round damages one to six files, compiles a program with the cache that is left, calls it, and
 compares with what an empty cache gave. It prints what was wrong, and how often each damage was tried.
-Each round is a process of its own, forked from one that has imported everything and compiled nothing.
+Each round is a separate process, forked from one that has imported everything and compiled nothing.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Corruption:
     tried
         How often each damage was done to each kind of file.
     wrong
-        What went wrong, in words.
+        What went wrong, as text.
     """
 
     def __init__(self, seed: int):

@@ -1,4 +1,4 @@
-"""Programs whose compilation fills a cache, each run in a process of its own.
+"""Programs whose compilation fills a cache, each run in its own process.
 
 The processes are forked from one that has imported everything and compiled nothing.
 """
@@ -94,7 +94,7 @@ def answer(child: ForkProcess, receive: Connection) -> list[np.ndarray] | str:
 
 
 def in_child(program: Program) -> list[np.ndarray] | str:
-    """What a program computes in a process of its own, or how that ended."""
+    """What a program computes in its own process, or how that ended."""
     return answer(*started(program))
 
 

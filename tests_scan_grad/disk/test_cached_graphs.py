@@ -52,7 +52,7 @@ print(json.dumps([of_outer_graph, programs, costs, order, report, engine]))
 def folder(tmp_path, monkeypatch):
     """Where graphs are put, however little time they took."""
     monkeypatch.setattr(cached_graphs, "SECONDS_WORTH_CACHING", 0)
-    # other tests may have registered rewrites of their own, which do not change either
+    # other tests may have registered their own rewrites, which do not change either
     known = graph_pickles.KNOWN_CODE | {"tests_scan_grad"}
     monkeypatch.setattr(graph_pickles, "KNOWN_CODE", known)
     monkeypatch.setattr(theano.config, "cache_optimizations", True)
@@ -217,7 +217,7 @@ def test_a_look_at_a_full_folder_takes_little_memory(look, tmp_path):
         most = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
-    # the memory of calls is measured while it happens beside them
+    # the memory of calls is measured while it happens next to them
     assert most < 4000 * 64
 
 

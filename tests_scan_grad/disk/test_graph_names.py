@@ -15,7 +15,7 @@ from theano.rewriting.disk.graph_names import name_of
 
 @pytest.fixture(autouse=True)
 def rewrites_of_tests(monkeypatch):
-    """Other tests may have registered rewrites of their own, which do not change either."""
+    """Other tests may have registered their own rewrites, which do not change either."""
     known = graph_pickles.KNOWN_CODE | {"tests_scan_grad"}
     monkeypatch.setattr(graph_pickles, "KNOWN_CODE", known)
 

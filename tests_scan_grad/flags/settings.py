@@ -55,7 +55,7 @@ MEANT: dict[tuple[str, str], str] = {
     ("linker", "pytensor_c"): "NotImplementedError.*cannot produce C code",
     ("compute_test_value", "raise"): "ValueError: Cannot compute a test value",
     ("compute_test_value", "pdb"): "BdbQuit",
-    # of a rewrite of PyTensor's, which the flag is there to find; a rewrite of ours leaves lines
+    # of a PyTensor rewrite, which the flag is there to find; one of our rewrites leaves lines
     ("check_stack_trace", "raise"): "Empty stack trace.*inserted this variable is local_",
     ("warn_float64", "raise"): "float64 dtype. You requested an action",
     ("warn_float64", "pdb"): "BdbQuit",

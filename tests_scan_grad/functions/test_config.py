@@ -173,7 +173,7 @@ from theano import config
 from theano.configparser import THEANO_FLAGS_DICT, AddConfigVar, BoolParam, EnumStr, IntParam
 AddConfigVar("mine.size", "A size.", IntParam(3, lambda size: size > 0), in_c_key=False)
 AddConfigVar("mine.kind", "A kind.", EnumStr("flat", "round"))
-AddConfigVar("mine.here", "A truth.", BoolParam(lambda: True))
+AddConfigVar("mine.here", "A booleans.", BoolParam(lambda: True))
 config.mine.here = "False"
 print(config.mine.size, config.mine.kind, config.mine.here, THEANO_FLAGS_DICT)
 for name, param in (("mine.other", IntParam("none")), ("mine.size", IntParam(1))):

@@ -1,4 +1,4 @@
-"""`theano.function`: its arguments, what it keeps, copies of it, and the names beside it."""
+"""`theano.function`: its arguments, what it keeps, copies of it, and the names next to it."""
 
 import copy
 import pickle
@@ -292,7 +292,7 @@ def test_profile(x):
         assert theano.function([x], x, profile=False).profile is None
 
 
-# The rest of the names beside function.
+# The rest of the names next to function.
 
 
 def test_shared(x):

@@ -1,4 +1,4 @@
-"""`OpFromGraph`: operators made of a graph, and the gradients that users give them."""
+"""`OpFromGraph`: operators made from a graph, and the gradients that users give them."""
 
 import numpy as np
 import pytest

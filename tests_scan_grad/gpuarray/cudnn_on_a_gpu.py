@@ -1,4 +1,4 @@
-"""What holds of cuDNN's LSTM on a GPU, to be run in a process of its own with ``device=cuda``."""
+"""What holds of cuDNN's LSTM on a GPU, to be run in its own process with ``device=cuda``."""
 
 import numpy as np
 

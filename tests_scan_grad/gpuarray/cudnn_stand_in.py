@@ -1,4 +1,4 @@
-"""What holds where JAX offers cuDNN's LSTM, without a GPU; to be run in a process of its own.
+"""What holds where JAX offers cuDNN's LSTM, without a GPU; to be run in its own process.
 
 A library in its place says how much memory the kernels take, so that JAX makes programs for a GPU,
 which are looked at. On the CPU JAX's own reference stands for the kernels.

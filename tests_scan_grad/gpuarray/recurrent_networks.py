@@ -40,7 +40,7 @@ STEPS = {
 
 
 def scanned(mode, weights, x, starts, directions=1):
-    """Return the outputs and the last states of a stack of layers, each a loop of its own."""
+    """Return the outputs and the last states of a stack of layers, each its own loop."""
     last = [[] for _ in starts]
     for first in range(0, len(weights), directions):
         outputs = []

@@ -1,4 +1,4 @@
-"""Training steps with random draws whose batch two devices share, as `split_steps` has without."""
+"""Training steps with random samples whose batch two devices share, as `split_steps` has without."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Contexts and transfers: on two virtual devices, in a process of their own."""
+"""Contexts and transfers: on two virtual devices, in their own process."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""`theano.function(..., data_parallel=...)`, on two virtual devices in a process of their own."""
+"""`theano.function(..., data_parallel=...)`, on two virtual devices in their own process."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The functions of `theano.gpuarray.dnn` beside `RNNBlock`."""
+"""The functions of `theano.gpuarray.dnn` next to `RNNBlock`."""
 
 import numpy as np
 import pytest
@@ -111,7 +111,7 @@ def test_presence_says_why_not():
         assert dnn.dnn_present.msg == "The library cuDNN was not found"
         assert not dnn.dnn_available(None) and dnn.dnn_available.msg == dnn.dnn_present.msg
         assert dnn.version(raises=False) == -1
-        with pytest.raises(RuntimeError, match="cannot be told: The library cuDNN was not found"):
+        with pytest.raises(RuntimeError, match="cannot be found: The library cuDNN was not found"):
             dnn.dnn_version()
 
 
@@ -122,7 +122,7 @@ def test_flag_keeps_cudnn_away():
 
 
 def seen_through(images, theta, rows, columns):
-    """Each element read where the map says, by plain loops; zeros lie beside the images."""
+    """Each element read where the map says, by plain loops; zeros lie next to the images."""
     count, channels, height, width = images.shape
     result = np.zeros((count, channels, rows, columns))
     for k, i, j in np.ndindex(count, rows, columns):

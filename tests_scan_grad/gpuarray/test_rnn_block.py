@@ -149,7 +149,7 @@ def test_split_params_has_cudnns_order():
     assert [array[0, 0] for array in first[::2]] == [0, 20, 40, 60, 80, 96, 112, 128]
     biases = 4 * HIDDEN * (WIDTH + HIDDEN + HIDDEN + HIDDEN)
     assert [array[0] for array in first[1::2]] == [biases + HIDDEN * k for k in range(8)]
-    # a row of cuDNN's matrix, all that one output is made of, is a column here
+    # a row of cuDNN's matrix, all that one output is made from, is a column here
     np.testing.assert_array_equal(first[0][:, 0], np.arange(WIDTH))
 
 

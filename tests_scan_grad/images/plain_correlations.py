@@ -40,7 +40,7 @@ class Problem:
 
     @property
     def options(self) -> dict[str, Any]:
-        """What operators are made of."""
+        """What operators are made from."""
         names = ("border_mode", "subsample", "filter_dilation", "num_groups")
         options = {name: getattr(self, name) for name in names}
         return options | ({"unshared": True} if self.unshared else {})

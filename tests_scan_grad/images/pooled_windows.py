@@ -63,7 +63,7 @@ class Example:
 
 
 def pooled(example: Example, x: np.ndarray) -> np.ndarray:
-    """What is made of each window."""
+    """What is made from each window."""
     lead = example.shape[: len(example.shape) - example.rank]
     result = np.zeros((*lead, *example.counts()), dtype=x.dtype)
     for image in example.images():
@@ -77,7 +77,7 @@ def pooled(example: Example, x: np.ndarray) -> np.ndarray:
 
 
 def gradient(example: Example, x: np.ndarray, given: np.ndarray) -> np.ndarray:
-    """The gradient of images from that of what is made of windows."""
+    """The gradient of images from that of what is made from windows."""
     result = np.zeros_like(x)
     for image in example.images():
         for place, inside, count in example.windows():
@@ -92,7 +92,7 @@ def gradient(example: Example, x: np.ndarray, given: np.ndarray) -> np.ndarray:
 
 
 def tangent(example: Example, x: np.ndarray, along: np.ndarray) -> np.ndarray:
-    """How what is made of windows changes along a direction; of equal elements, all count."""
+    """How what is made from windows changes along a direction; of equal elements, all count."""
     if example.mode != "max":
         return pooled(example, along)
     lead = example.shape[: len(example.shape) - example.rank]

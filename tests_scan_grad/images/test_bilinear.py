@@ -7,7 +7,7 @@ import theano
 import theano.tensor as T
 from theano.tensor.nnet import abstract_conv
 
-# ratio -> where the rows that were made of 4 lie among them, by Theano 1.0.5
+# ratio -> where the rows that were made from 4 lie among them, by Theano 1.0.5
 PLACES = {
     (2, 1): [0, 0.5, 1, 1.5, 2, 2.5, 3, 3],
     (3, 1): [0, 0, 1 / 3, 2 / 3, 1, 4 / 3, 5 / 3, 2, 7 / 3, 8 / 3, 3, 3],

@@ -1,4 +1,4 @@
-"""Theano's functions and operators of convolutions, beside what engines do with them."""
+"""Theano's functions and operators of convolutions, next to what engines do with them."""
 
 import pickle
 import warnings

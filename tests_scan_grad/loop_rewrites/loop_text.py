@@ -136,7 +136,7 @@ class _StepText:
         self._read_often = {v for v in read if read.count(v) > 1}
 
     def written(self) -> list[str]:
-        """What has a line of its own before the results, in the order of computation."""
+        """What has its own line before the results, in the order of computation."""
         for node in self.nodes:
             if isinstance(node.op, PyTensorScan):
                 self._write_loop(node)

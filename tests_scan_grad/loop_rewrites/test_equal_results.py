@@ -81,7 +81,7 @@ def test_cotangents_that_begin_alike():
 
 @pytest.mark.parametrize("save", ["auto", "all", "none"])
 def test_the_greatest_of_a_state_is_found_in_the_same_copy_of_it(save):
-    """The Rop has a forward loop of its own; a gradient asks where a value is the greatest."""
+    """The Rop has its own forward loop; a gradient asks where a value is the greatest."""
     h0, w = T.dmatrices("h0", "w")
     with theano.change_flags({"scan.save": save}):
         h, _ = theano.scan(

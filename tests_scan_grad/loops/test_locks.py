@@ -21,7 +21,7 @@ SECONDS = 60
 
 
 class Call(Op):
-    """Calls a function of Python's with what it is given, and passes that on."""
+    """Calls a Python function with what it is given, and passes that on."""
 
     __props__ = ("function",)
 
@@ -38,7 +38,7 @@ class Call(Op):
 
 
 def together(*functions):
-    """Run functions, each in a thread of its own, and raise what they raise."""
+    """Run functions, each in its own thread, and raise what they raise."""
     errors = []
 
     def run(function):

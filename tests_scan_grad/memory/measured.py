@@ -1,4 +1,4 @@
-"""The peak of memory of calls of a network's training step, in a process of its own."""
+"""The peak of memory of calls of a network's training step, in its own process."""
 
 from __future__ import annotations
 

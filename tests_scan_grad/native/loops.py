@@ -42,7 +42,7 @@ def check(inputs: Sequence, outputs: Sequence, *calls: Sequence) -> Callable:
 
 
 def compiled(inputs, outputs, **options):
-    """A function of PyTensor's by the native engine."""
+    """A PyTensor function by the native engine."""
     return pytensor.function(inputs, outputs, mode=native_mode(), **options)
 
 

@@ -1,6 +1,6 @@
 """Calls with sizes that overflow or that no memory is large enough for; run as a program.
 
-Each probe runs in a process of its own, first by the operations' own ``perform``, then by the native
+Each probe runs in its own process, first by the operations' own ``perform``, then by the native
 engine, and what came of it is printed as a line of JSON.
 """
 
@@ -265,7 +265,7 @@ PROBES: dict[str, Probe] = {
         _each(*HUGE, 3),
     ),
     "windows": Probe([_number()], _windows, _each(*HUGE, 1)),
-    "random draws": Probe([*_two()], _random, _pairs(*HUGE)),
+    "random samples": Probe([*_two()], _random, _pairs(*HUGE)),
     "outer product": Probe(
         [*_two()],
         lambda n, m: T.outer(T.alloc(1.0, n), T.alloc(2.0, m)).sum(),

@@ -1,6 +1,6 @@
 """Generated loops and segments, compiled with the address and undefined-behaviour sanitizers.
 
-Whole test files run so, in a process of their own, to their end: ``--sanitizers``. Threads are
+Whole test files run so, in their own process, to their end: ``--sanitizers``. Threads are
 looked at by programs in C: see test_runtime.py and test_threads.py.
 """
 

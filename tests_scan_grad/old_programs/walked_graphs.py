@@ -29,7 +29,7 @@ class Both(theano.Op):
 
 
 def random_graph(seed):
-    """Vectors, of which each is made of earlier ones; all have names."""
+    """Vectors, of which each is made from earlier ones; all have names."""
     rng = numpy.random.RandomState(seed)
     found = [T.dvector("x%d" % k) for k in range(rng.randint(1, 6))]
     inputs = list(found)

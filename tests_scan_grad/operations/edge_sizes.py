@@ -1,6 +1,6 @@
 """Operations with a size among their inputs, called with sizes at the edges; run as a program.
 
-Each engine has a process of its own, in which no array of more than `MEMORY` bytes can be made. It
+Each engine has its own process, in which no array of more than `MEMORY` bytes can be made. It
 prints a line of JSON for each operation: what came of each size.
 """
 
@@ -39,7 +39,7 @@ def _pooled(n: Any, **options: Any) -> Any:
     return pool_2d(IMAGE, ws=T.stack([n, n]), ignore_border=True, **options)
 
 
-# What each computes of a size; another form of the same operation is a row of its own.
+# What each computes of a size; another form of the same operation is a separate row.
 OPERATIONS: dict[str, Callable[[Any], Any]] = {
     "alloc": lambda n: T.alloc(1.5, n, 4),
     "alloc of a square": lambda n: T.zeros((n, n)),

@@ -1,4 +1,4 @@
-"""Operators that users derive from the library's, with a gradient of their own by Theano's names."""
+"""Operators that users derive from the library's, with their own gradient by Theano's names."""
 
 import numpy as np
 import pytest

@@ -1,1 +1,1 @@
-"""Models of PyMC's."""
+"""PyMC models."""

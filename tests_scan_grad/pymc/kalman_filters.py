@@ -77,7 +77,7 @@ def by_hand(seen, parameters):
         of_ahead = of_mean - of_error * loading
         of_spread = of_spread + of_this * T.outer(loading, loading) + half + half.T
         back = of_spread.dot(transition)
-        # the covariance ahead times of_b, by what it is made of, would be a product more
+        # the covariance ahead times of_b, by what it is made from, would be a product more
         spread_ahead = transition.dot(spread_before)
         return (
             transition.T.dot(of_ahead),

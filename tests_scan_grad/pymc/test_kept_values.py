@@ -60,7 +60,7 @@ def test_coordinates_follow_the_data():
     posterior = nutpie.sample(shorter, **SHORT).posterior
     assert_in_place(posterior, 6)
     assert list(posterior["day"].values) == list("abcdef")
-    # the model that it was made of is as before
+    # the model that it was made from is as before
     assert_in_place(nutpie.sample(compiled.with_data(data=np.arange(10.0)), **SHORT).posterior, 10)
 
 

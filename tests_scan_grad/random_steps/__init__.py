@@ -1,1 +1,1 @@
-"""Random steps of many operations: scan beside the unrolled graph in Python, without rewrites."""
+"""Random steps of many operations: scan next to the unrolled graph in Python, without rewrites."""

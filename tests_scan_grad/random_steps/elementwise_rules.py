@@ -79,7 +79,7 @@ FLOATING_PAIRS: dict[str, Callable] = {
 
 
 def _of_bits(operation: Callable) -> Callable:
-    """An operation on two arrays of one kind: PyTensor 3.0 takes no boolean beside an integer."""
+    """An operation on two arrays of one kind: PyTensor 3.0 takes no boolean next to an integer."""
 
     def build(x, y):
         if x.dtype == "bool" and y.dtype != "bool":

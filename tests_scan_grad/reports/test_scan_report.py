@@ -287,7 +287,7 @@ def test_loops_that_became_one():
     [loop] = report.loops
     assert set(loop.sources) == {"one", "two"}
     assert (loop.products_before, loop.products_after) == (2, 2)
-    assert "made of the loops" in str(report)
+    assert "made from the loops" in str(report)
 
 
 def test_nested_loops_are_loops_of_their_own():

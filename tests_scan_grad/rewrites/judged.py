@@ -93,12 +93,12 @@ JUDGED = (
     Judgement(
         ("local_blockwise_inc_subtensor", "local_blockwise_alloc_inputs"),
         (LOST_ERROR,),
-        "lengths of 1 that types do not tell are broadcast, as NumPy does",
+        "lengths of 1 that are not static are broadcast, as NumPy does",
     ),
     Judgement(
         ("local_join_dims", "local_useless_reshape"),
         (LOST_ERROR,),
-        "the length -1 of an array of no elements, which NumPy cannot tell, is known",
+        "the length -1 of an array of no elements, which NumPy cannot find, is known",
     ),
     Judgement(
         ("local_useless_elemwise", OF_ALL),

@@ -52,7 +52,7 @@ def name_of(rewriter: object) -> str:
 
 
 def parts(rewriter: Any) -> list[Any]:
-    """The rewrites that a rewrite is made of; none if it is one itself."""
+    """The rewrites that a rewrite is made from; none if it is one itself."""
     if isinstance(rewriter, SequentialGraphRewriter):
         return list(rewriter)
     if isinstance(rewriter, EquilibriumGraphRewriter):

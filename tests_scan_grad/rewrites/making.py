@@ -66,7 +66,7 @@ class Maker:
         shape
             Its lengths, or how many axes it has.
         known
-            Whether its type tells the length, of each axis; drawn where not given.
+            Whether its type gives the length, of each axis; drawn where not given.
         special
             Whether some numbers are nan, infinite, -0 or at the ends of the dtype's range.
         among
@@ -155,7 +155,7 @@ class Recipe:
     Attributes
     ----------
     name
-        Of the recipe, in words.
+        Of the recipe, as text.
     family
         Of the rewrites.
     rewrites

@@ -27,7 +27,7 @@ def test_rewritten_graphs_compute_what_they_did(name, rewrite_seeds):
 
 
 def test_every_rewrite_that_the_modes_run_has_recipes():
-    # in a process of its own: other tests register rewrites
+    # in its own process: other tests register rewrites
     code = "from tests_scan_grad.rewrites.listed import rewrites; print(*rewrites(), sep=chr(10))"
     names = printed_by(code)
     without = {name for name in names if not recipes_for(name)}

@@ -62,7 +62,7 @@ def by_both_schedules(inputs, outputs):
 
 
 def report_without_lengths(function):
-    """What became of the loops; a length that types do not tell is written in one of many ways."""
+    """What happened to the loops; a length that types do not tell is written in one of many ways."""
     report = scan_report(function)
     loops = [replace(loop, bytes_before=None, bytes_after=None) for loop in report.loops]
     return replace(report, loops=loops)

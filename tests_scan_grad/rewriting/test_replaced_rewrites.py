@@ -1,4 +1,4 @@
-"""Rewrites of PyTensor's that are wrong, and what runs in their place."""
+"""PyTensor rewrites that are wrong, and what runs in their place."""
 
 import numpy as np
 import pytest

@@ -116,7 +116,7 @@ def _computed(choose: random.Random, values: Sequence[Value]) -> list[Value]:
 
 @dataclass
 class Compiled:
-    """A function, what it was made of, and the values of its states."""
+    """A function, what it was made from, and the values of its states."""
 
     function: Any
     described: Described

@@ -48,7 +48,7 @@ def _views() -> list[Rule]:
         "element": ("v", "s", lambda x: x[0]),
         "reshaped": ("m", "m", lambda x: x.flatten().reshape(SHAPES["m"])),
         "reversed flat": ("m", "m", lambda x: x.flatten()[::-1].reshape(SHAPES["m"])),
-        "rows picked": ("m", "m", lambda x: x[ORDER]),
+        "rows selected": ("m", "m", lambda x: x[ORDER]),
     }
     rules = [Rule(name, *kinds, f, f, 2) for name, (*kinds, f) in both.items()]
     return [

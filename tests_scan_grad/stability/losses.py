@@ -25,7 +25,7 @@ CLASSES = {
     "log of sum": "(T.log(T.exp({z}).sum(axis=1, keepdims=True)) - ({z})) * y",
 }
 PICKED = {
-    "picked": "-T.log(T.nnet.softmax({z}))[T.arange(y.shape[0]), y]",
+    "selected": "-T.log(T.nnet.softmax({z}))[T.arange(y.shape[0]), y]",
     "library's": "T.nnet.categorical_crossentropy(T.nnet.softmax({z}), y)",
 }
 MEANS = ["e.sum()", "e.mean()", "e.sum() / y.shape[0]"]

@@ -1,4 +1,4 @@
-"""What an experiment is made of: sizes, problems, and the programs that solve them."""
+"""What an experiment is made from: sizes, problems, and the programs that solve them."""
 
 from __future__ import annotations
 

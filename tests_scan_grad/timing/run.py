@@ -140,10 +140,10 @@ def run_problem(
 
 
 def add_costs(experiment: Experiment, sizes: Sizes, problems: Sequence[dict[str, Any]]) -> None:
-    """Add to each row what its program costs in a process of its own."""
+    """Add to each row what its program costs in its own process."""
     names = dict.fromkeys(row["name"] for each in problems for row in each["rows"])
     for name in names:
-        say(f"{experiment.name}: {name} in a process of its own")
+        say(f"{experiment.name}: {name} in its own process")
         costs = costs_in_own_process(experiment.name, name, sizes)
         for each in problems:
             for found in each["rows"]:

@@ -300,7 +300,7 @@ SHAPES = [
         "largest of integers", lambda x: _largest(x, 3), (np.array([[5, -2, 9, 1], [0, 7, 3, 8]]),)
     ),
     Case(
-        "largest beside NaN", lambda x: _largest(x, 2)[0], (np.array([1.0, np.nan, 3.0, np.inf]),)
+        "largest next to NaN", lambda x: _largest(x, 2)[0], (np.array([1.0, np.nan, 3.0, np.inf]),)
     ),
     Case("Fourier transforms", lambda x: _transforms(x, None, False), _values((2, 8))),
     Case(

@@ -131,7 +131,7 @@ EXPRESSIONS = {
     "a column": lambda h, x, k: h[:, k, ::-1],
     "after something": lambda h, x, k: T.concatenate([T.ones((2, BATCH, WIDTH)), h]),
     "before something": lambda h, x, k: T.concatenate([h, T.ones((2, BATCH, WIDTH)), x])[1:],
-    "beside": lambda h, x, k: T.concatenate([h, x], axis=2),
+    "next to": lambda h, x, k: T.concatenate([h, x], axis=2),
     "a row set": lambda h, x, k: T.set_subtensor(h[-1], 7.0),
     "rows set": lambda h, x, k: T.set_subtensor(h[1:], x[1:] * 2),
     "rows added": lambda h, x, k: T.inc_subtensor(h[:-2], x[2:]),

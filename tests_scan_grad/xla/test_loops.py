@@ -233,7 +233,7 @@ def test_sums_of_a_step_in_a_wider_type_are_of_halves(axis, shape):
         non_sequences=[x],
     )
     f = theano.function([x, h0], h, mode="XLA")
-    # in float32 the ones would be lost beside the others
+    # in float32 the ones would be lost next to the others
     values = np.ones(shape, "float32")
     values[0, 0], values[-1, 0], values[0, -1], values[-1, -1] = (
         2.0**24,

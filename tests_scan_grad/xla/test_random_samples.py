@@ -1,4 +1,4 @@
-"""Random streams give the draws of the other engines, bit for bit."""
+"""Random streams give the samples of the other engines, bit for bit."""
 
 from __future__ import annotations
 

@@ -48,7 +48,7 @@ def _gradient_by_a_sparse_matrix(matrix, rows):
 # of a sparse matrix and an array
 OF_BOTH = {
     "product": sparse.dot,
-    "array beside it": lambda m, x: T.tanh(sparse.dot(m, T.exp(x))).sum(0),
+    "array next to it": lambda m, x: T.tanh(sparse.dot(m, T.exp(x))).sum(0),
     "gradient by the array": lambda m, x: theano.grad((sparse.dot(m, T.exp(x)) ** 2).sum(), x),
     "gradient by the matrix": _gradient_by_a_sparse_matrix,
     "sparse result": lambda m, x: [sparse.structured_sigmoid(m), T.exp(x)],

@@ -1,4 +1,4 @@
-"""Loops that run in blocks of steps, with what is beside them: values, structure, bytes."""
+"""Loops that run in blocks of steps, with what is next to them: values, structure, bytes."""
 
 from __future__ import annotations
 
@@ -196,7 +196,7 @@ def test_steps_add_up_and_store_what_is_made_of_their_results():
     (text,) = compiled_texts(f)
     assert " reverse(" not in text
     (stage,) = memory_of(f)
-    # the states of all steps, beside the results
+    # the states of all steps, next to the results
     assert stage.temporary < 1.5 * 31 * 3 * 8 + 512
 
 

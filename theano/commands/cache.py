@@ -20,7 +20,7 @@ theano-cache basecompiledir list    print what is in that
 theano-cache basecompiledir purge   remove all that is in it, of all versions
 theano-cache help                   print this text"""
 
-# The folders beside the folder of compiled code: the engine's programs, and rewritten graphs.
+# The folders next to the folder of compiled code: the engine's programs, and rewritten graphs.
 _OWN_FOLDERS = ("native", "graphs")
 
 

@@ -3,6 +3,6 @@
 import importlib
 import sys
 
-# its `moves` is made of lazy modules, which no module of ours can hold
+# its `moves` consists of lazy modules, which none of our modules can hold
 sys.modules[__name__] = importlib.import_module("six")
 sys.modules[f"{__name__}.moves"] = importlib.import_module("six.moves")

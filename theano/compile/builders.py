@@ -1,4 +1,4 @@
-"""Operators made of a graph: PyTensor's, with Theano's ways to give them a gradient."""
+"""Operators made from a graph: PyTensor's, with Theano's ways to give them a gradient."""
 
 from collections.abc import Callable, Sequence
 from typing import Any

@@ -46,7 +46,7 @@ __all__ = [
     "default_make_thunk",
 ]
 
-# A program that has `make_thunk` of its own compares with these whether an operator has another.
+# A program that has its own `make_thunk` compares with these whether an operator has another.
 default_make_thunk = [Op.make_thunk, COp.make_thunk]
 
 
@@ -141,7 +141,7 @@ class DebugFunctionMaker(PyTensorMaker):
 def _forget_what_was_taken_back(graph: Any) -> None:
     """Have no replacement checked that put back what another one had replaced.
 
-    What stood there first may be told less of than what was tried in its place, and the check
+    The type of what stood there first may give less than that of what was tried in its place, and the check
     takes that for a fault.
     """
     tracker = getattr(graph, "equivalence_tracker", None)

@@ -185,7 +185,7 @@ class Function(CheckedFunction):
         )
 
     def copy(self, *args: Any, **kwargs: Any) -> "Function":
-        """Copy the function, with storage of its own; other shared variables may take part.
+        """Copy the function, with its own storage; other shared variables may take part.
 
         Parameters
         ----------
@@ -320,7 +320,7 @@ class Function(CheckedFunction):
         )
 
     def _stored_as_they_are(self, args) -> bool:
-        """Store arguments that are arrays of the expected types, as most are; say if all are."""
+        """Store arguments that are arrays of the expected types, as most are; return whether all are."""
         expected = self._expected
         if expected is None or len(args) != len(expected):
             return False

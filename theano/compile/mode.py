@@ -1,6 +1,6 @@
 """Modes: which rewrites run, and which engine runs the result; the rewrites are chosen here only.
 
-Theano's default modes ask for PyTensor's tags and for tags of our own, under which this
+Theano's default modes ask for PyTensor's tags and for our own tags, under which this
 package's rewrites are registered. PyTensor's modes do not know our tags.
 """
 
@@ -109,7 +109,7 @@ def _unneeded(linker: Linker) -> Tags:
 
 
 def _is_machine(linker: Linker) -> TypeGuard[VMLinker]:
-    """Return whether it is a machine of PyTensor's, and no engine that is derived from one."""
+    """Return whether it is a PyTensor machine, and no engine that is derived from one."""
     return type(linker) in (VMLinker, PythonVMLinker)
 
 
@@ -257,7 +257,7 @@ with no_warning_yet():
 
 
 class _PredefinedModes(UserDict[str, PyTensorMode]):
-    """The modes with a name of their own; those of engines are made when first asked for.
+    """The modes with their own name; those of engines are made when first asked for.
 
     They bring their engine with them, and the debugging mode what few programs need.
     """

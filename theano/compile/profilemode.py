@@ -6,7 +6,7 @@ __all__ = ["ProfileMode"]
 
 
 class ProfileMode:
-    """A mode of old versions that told how long operations took.
+    """A mode of old versions that reported how long operations took.
 
     No mode is one. Programs that ask whether a mode is one go on; those that make one get an error
     that says what to write.

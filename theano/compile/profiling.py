@@ -57,7 +57,7 @@ _JOINED = (
 class ProfileStats(PyTensorProfileStats):
     """The times of a function's compilation and of its calls.
 
-    With the flag ``profile_memory`` the summary tells what memory values take, with
+    With the flag ``profile_memory`` the summary lists what memory values take, with
     ``profile_optimizer`` how long each pass of rewriting took, which rewrites took it, and how long
     each ran on which loop.
 
@@ -259,7 +259,7 @@ class LoopProfileStats(ProfileStats):
 
     @classmethod
     def of_step(cls, theirs: PyTensorProfileStats) -> LoopProfileStats:
-        """In place of the profile that PyTensor made of a step, which is printed no more."""
+        """In place of the profile that PyTensor made from a step, which is printed no more."""
         not_printed_by_pytensor(theirs)
         return cls(**{**vars(theirs), "parts": ()})
 

@@ -186,7 +186,7 @@ def _rebroadcast(x: Any, wanted: Mapping[int, bool]) -> TensorVariable:
 
 
 def _only_declares(node: Apply) -> bool:
-    """Say whether `node` does nothing but say which dimensions have length 1."""
+    """Return whether `node` does nothing but say which dimensions have length 1."""
     if isinstance(node.op, Rebroadcast):
         return True
     return isinstance(node.op, SpecifyShape) and all(

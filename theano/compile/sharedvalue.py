@@ -38,7 +38,7 @@ class TensorSharedVariable(PyTensorSharedVariable):
     Where functions run on a device, the value stays there from call to call.
     """
 
-    # What tells an engine that it may leave the value on its device
+    # What lets an engine leave the value on its device
     keeps_device_values = True
 
     def get_value(self, borrow=False, return_internal_type=False):

@@ -129,7 +129,7 @@ def _known(value: Any) -> Any:
 def _of_its_lengths(stored: SharedVariable, new: Any) -> Any:
     """Return an update as a type without lengths of 1 that the variable's value has untold.
 
-    A gradient's type tells them where they follow from other shapes, and is no update then.
+    A gradient's type gives them where they follow from other shapes, and is no update then.
     """
     kind, of_new = stored.type, getattr(new, "type", None)
     if not isinstance(kind, TensorType) or not isinstance(of_new, TensorType):

@@ -20,7 +20,7 @@ def d3viz(fct: Any, outfile: Path | str, copy_deps: bool = True, **options: Any)
     outfile
         The page, an HTML file.
     copy_deps
-        Whether to copy the scripts that the page uses beside it.
+        Whether to copy the scripts that the page uses next to it.
     **options
         Those of PyTensor's ``PyDotFormatter``.
     """

@@ -10,7 +10,7 @@ __all__ = ["PyDotFormatter"]
 
 
 def __getattr__(name: str) -> Any:
-    # Asked for only when needed: the answer runs graphviz.
+    # Tested only when needed: the test runs graphviz.
     if name == "pydot_imported":
         return not why_no_pydot()
     if name == "pydot_imported_msg":

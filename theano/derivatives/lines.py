@@ -2,7 +2,7 @@
 
 The operations of a gradient are made where the program calls ``theano.grad``, so that this would be
 the line of all of them. Those of a loop's step, and all of them while the flag ``profile`` is set,
-get the line of the operation that they differentiate; that they are of a gradient is kept beside it
+get the line of the operation that they differentiate; that they are of a gradient is kept next to it
 (`theano.source_locations.lines.Place`).
 """
 
@@ -30,7 +30,7 @@ def with_lines(derive: Derive, outputs: Sequence[Variable], wrt: Sequence[Variab
     Parameters
     ----------
     derive
-        Gives the gradients of the outputs by any variables that they are made of.
+        Gives the gradients of the outputs by any variables that they are made from.
     outputs
         What is differentiated.
     wrt

@@ -1,7 +1,7 @@
 """PyTensor's warnings about BLAS, kept from users whom they would mislead.
 
 PyTensor says that products will be slow when it finds no BLAS to link to. Its products then go
-through NumPy, whose wheels carry a fast BLAS of their own.
+through NumPy, whose wheels carry their own fast BLAS.
 """
 
 from __future__ import annotations

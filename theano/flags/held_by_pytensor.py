@@ -24,7 +24,7 @@ HELD_BY_PYTENSOR: list[tuple[str, Kind, str]] = [
     ("cxx", Text(), "C++ compiler; empty for none."),
     ("gcc.cxxflags", Text(), "Extra flags for the C++ compiler."),
     ("blas.ldflags", Text(), "Flags that link a BLAS."),
-    ("blas.check_openmp", Boolean(), "Check that BLAS runs well beside OpenMP."),
+    ("blas.check_openmp", Boolean(), "Check that BLAS runs well alongside OpenMP."),
     ("lib.amdlibm", Boolean(), "Use AMD's mathematics library."),
     ("openmp", Boolean(), "Let operators use several threads."),
     (
@@ -83,7 +83,7 @@ HELD_BY_PYTENSOR: list[tuple[str, Kind, str]] = [
     (
         "exception_verbosity",
         Choice(("low", "medium", "high")),
-        "How much an error at run time tells.",
+        "How much an error at run time reports.",
     ),
     ("traceback.limit", Number(int), "Stack frames kept for each variable."),
     ("traceback.compile_limit", Number(int), "Stack frames kept while compiling."),

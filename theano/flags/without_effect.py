@@ -92,12 +92,12 @@ WITHOUT_EFFECT: list[tuple[str, dict[str, Any]]] = [
 
 # Held by PyTensor, whose own linkers heed them: why they change nothing in the native engine.
 WITHOUT_EFFECT_ON_NATIVE = {
-    "gcc.cxxflags": "the native engine compiles C with flags of its own; the environment variable "
-    "CC names the compiler, and only operations with C++ of their own are compiled with these",
-    "openmp": "the native engine has threads of its own, and OMP_NUM_THREADS limits them",
+    "gcc.cxxflags": "the native engine compiles C with its own flags; the environment variable "
+    "CC names the compiler, and only operations with their own C++ are compiled with these",
+    "openmp": "the native engine has its own threads, and OMP_NUM_THREADS limits them",
     "openmp_elemwise_minsize": "the native engine shares work between threads where that pays; "
     "OMP_NUM_THREADS limits them",
-    "lib.amdlibm": "the native engine has mathematical functions of its own, with vectors",
-    "blas.check_openmp": "the native engine has products of its own; OMP_NUM_THREADS limits their "
+    "lib.amdlibm": "the native engine has its own mathematical functions, on vectors",
+    "blas.check_openmp": "the native engine has its own products; OMP_NUM_THREADS limits their "
     "threads",
 }

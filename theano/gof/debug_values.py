@@ -1,4 +1,4 @@
-"""Test values in an operator's make_node: what they are, and what is said where one is missing."""
+"""Test values in an operator's make_node: what they are, and the message where one is missing."""
 
 import warnings
 from typing import Any
@@ -26,7 +26,7 @@ def get_test_value(v: Any) -> Any:
 
 
 def missing_test_message(msg: str) -> None:
-    """Say that a test value is missing, the way the flag compute_test_value asks for.
+    """Report that a test value is missing, the way the flag compute_test_value asks for.
 
     Raises
     ------
@@ -40,7 +40,7 @@ def missing_test_message(msg: str) -> None:
 
 
 def debug_error_message(msg: str) -> None:
-    """Say that test values show an error: a warning if the flag compute_test_value is 'warn'.
+    """Report that test values show an error: a warning if the flag compute_test_value is 'warn'.
 
     Raises
     ------

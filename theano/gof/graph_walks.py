@@ -267,7 +267,7 @@ def _depth_first(given: set[Variable], outputs: Sequence[Variable]) -> list[Appl
 
 
 def is_in_ancestors(l_apply: Apply, f_node: Apply) -> bool:
-    """Say whether the application `l_apply` depends on `f_node`."""
+    """Return whether the application `l_apply` depends on `f_node`."""
     return f_node in stack_search(deque([l_apply]), _owners)
 
 

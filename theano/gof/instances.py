@@ -1,4 +1,4 @@
-"""Classes of ours that PyTensor's objects count as instances of.
+"""Our classes that PyTensor's objects count as instances of.
 
 Theano's programs ask ``isinstance(x.type, theano.Type)`` of types that PyTensor made.
 """

@@ -76,7 +76,7 @@ class PerformLinker(LocalLinker, linking.PerformLinker):
 
 
 class _WithoutGraph:
-    """A wrapper of thunks as Theano's, which were not told of the graph: applications knew it."""
+    """A wrapper of thunks as Theano's, which did not get the graph: applications knew it."""
 
     def __init__(self, wrapper: Callable):
         self.wrapper = wrapper
@@ -96,7 +96,7 @@ class WrapLinker(Linker, linking.WrapLinker):
         Each makes a function of each application.
     wrapper : callable
         Called with the number of an application, itself, and the function that each linker
-        made of it; it is to call them.
+        made from it; it is to call them.
     """
 
     def __init__(self, linkers: Sequence[linking.LocalLinker], wrapper: Callable):

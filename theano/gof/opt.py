@@ -71,7 +71,7 @@ def pre_greedy_local_optimizer(
 
 
 def check_chain(r: Variable | Apply, *chain: Op | type | None) -> bool:
-    """Say whether a variable is made by a chain of operators, each from the first input of the next.
+    """Return whether a variable is made by a chain of operators, each from the first input of the next.
 
     Parameters
     ----------

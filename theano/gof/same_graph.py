@@ -17,7 +17,7 @@ Givens = Mapping[Variable, Variable] | Sequence[tuple[Variable, Variable]]
 def is_same_graph(
     var1: Variable, var2: Variable, givens: Givens | None = None, debug: bool = False
 ) -> bool:
-    """Say whether two variables are computed in the same way.
+    """Return whether two variables are computed in the same way.
 
     Parameters
     ----------
@@ -35,7 +35,7 @@ def is_same_graph(
 
 
 def is_same_graph_with_merge(var1: Variable, var2: Variable, givens: Givens | None = None) -> bool:
-    """Say whether two variables become one when equal nodes are made one.
+    """Return whether two variables become one when equal nodes are made one.
 
     Parameters
     ----------

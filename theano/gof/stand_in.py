@@ -37,7 +37,7 @@ class StandIn(type):
         return isinstance(instance, cls.made) or cls.means(instance)
 
     def means(cls, instance: object) -> bool:
-        """Say whether what is no instance of the other class counts as one."""
+        """Return whether what is no instance of the other class counts as one."""
         return False
 
     def __subclasscheck__(cls, subclass: type) -> bool:

@@ -101,7 +101,7 @@ _runners: list[Runner] = []
 
 
 def use_runner(run: Runner) -> None:
-    """Say what computes a node, of the values in its storage: whoever defines modes does."""
+    """Set what computes a node, from the values in its storage: whoever defines modes does."""
     _runners[:] = [run]
 
 
@@ -213,12 +213,12 @@ def _test(node: Apply) -> None:
         pdb.set_trace()
 
 
-# operators on top of each other that a gradient of PyTensor's makes without calling them
+# operators on top of each other that a PyTensor gradient makes without calling them
 _DEEPEST_WITHOUT_A_CALL = 4
 
 
 def _made_without_a_call(variable: Variable, depth: int = 0) -> bool:
-    """Compute the test value of what `make_node` has made of inputs that have one; say whether."""
+    """Compute the test value of what `make_node` has made from inputs that have one; say whether."""
     node = variable.owner
     if node is None or isinstance(node.op, ScalarOp) or depth == _DEEPEST_WITHOUT_A_CALL:
         return False

@@ -39,7 +39,7 @@ class Feature(_PyTensorFeature):
 
 
 class Bookkeeper(Feature, _PyTensorBookkeeper):
-    """A feature that `on_import` and `on_prune` tell of the whole graph as it comes and goes."""
+    """A feature that `on_import` and `on_prune` notify of the whole graph as it comes and goes."""
 
 
 class NodeFinder(Bookkeeper):

@@ -37,7 +37,7 @@ def uniq(seq: Iterable[Any]) -> list:
 
 
 def unique(x: Collection[Hashable]) -> bool:
-    """Say whether no element is there twice."""
+    """Return whether no element is there twice."""
     return len(set(x)) == len(x)
 
 
@@ -52,7 +52,7 @@ def remove(predicate: Callable[[Any], object], coll: Iterable[Any]) -> list:
 
 
 def give_variables_names(variables: Collection[Variable]) -> Collection[Variable]:
-    """Give a name of its own to each variable that has none or another one's.
+    """Give its own name to each variable that has none or another one's.
 
     Parameters
     ----------

@@ -38,7 +38,7 @@ class Context:
 
     @property
     def unique_id(self) -> str:
-        """Return what tells the device from others of its model."""
+        """Return what distinguishes the device from others of its model."""
         return str(self.device)
 
     @property
@@ -55,7 +55,7 @@ class Context:
     def _memory(self) -> dict[str, int]:
         memory = self.device.memory_stats()
         if memory is None:
-            raise RuntimeError(f"the device {self.dev} does not tell how much memory it has")
+            raise RuntimeError(f"the device {self.dev} does not report how much memory it has")
         return memory
 
 

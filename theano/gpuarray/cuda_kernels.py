@@ -20,9 +20,9 @@ def _how_to_lower(name: str, what: str) -> NotImplementedError:
         f"    from theano.link.xla.lowering import lowers\n\n"
         f"    @lowers({name})\n"
         f"    def lowered(op, node, inputs, context):\n"
-        f"        return ...  # of jax.numpy, or a kernel of your own:\n"
+        f"        return ...  # of jax.numpy, or your own kernel:\n"
         f"        # jax.experimental.pallas.pallas_call(kernel, out_shape)(*inputs)\n\n"
-        f"examples/pallas_kernel.py has such a kernel, doc/own_operation.md tells more"
+        f"examples/pallas_kernel.py has such a kernel, doc/own_operation.md has more"
     )
 
 

@@ -106,7 +106,7 @@ def use(
     force : bool
         Whether to insist on a device: another name, or one in use already, is an error.
     default_to_move_computation_to_gpu : bool
-        Whether functions are compiled by the engine of devices if they are not told otherwise.
+        Whether functions are compiled by the engine of devices unless they are given another.
     move_shared_to_gpu : bool
         Accepted: that engine keeps the values of shared variables on the device in any case.
     preallocate : float, optional

@@ -1,6 +1,6 @@
 """Rewrites that move operations to devices, registered as Theano 1.0's were.
 
-XLA moves what it computes by itself, so that this package has no such rewrites of its own. Those of
+XLA moves what it computes by itself, so that this package has no such rewrites. Those of
 a program run in modes that include the tag ``gpuarray``: where an operation's inputs come from a
 device, or its output goes to one, the program's own operation takes its place.
 """

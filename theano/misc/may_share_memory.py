@@ -15,7 +15,7 @@ def may_share_memory(a: Any, b: Any, raise_other_type: bool = True) -> bool:
     ----------
     a, b : ndarray or sparse matrix
     raise_other_type : bool, optional
-        Whether something else is an error; otherwise the answer is False.
+        Whether something else is an error; otherwise the result is False.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Pickles: graphs without what only helps while they are built, and arrays in files of their own."""
+"""Pickles: graphs without what only helps while they are built, and arrays in their own files."""
 
 import io
 import pickle
@@ -66,7 +66,7 @@ class CompatUnpickler(pickle.Unpickler):
 
 
 class PersistentNdarrayID:
-    """Writes the arrays of a pickle into files of their own.
+    """Writes the arrays of a pickle into their own files.
 
     Parameters
     ----------

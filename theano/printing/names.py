@@ -53,7 +53,7 @@ _SCALAR_NAMES = {
     "sign": "sgn",
 }
 
-# Elementwise operations that have a name of their own.
+# Elementwise operations that have their own name.
 _NAMED_ALONE = ("sigmoid", "softplus")
 
 
@@ -101,7 +101,7 @@ def function_name(node: Apply) -> str:
 def inner_name(
     variable: Variable, outer: Variable, node: Apply, named: Callable[[Variable], str | None]
 ) -> str | None:
-    """Return the name of an input of a loop's step, made of that of what it stands for.
+    """Return the name of an input of a loop's step, made from that of what it stands for.
 
     Parameters
     ----------
@@ -147,7 +147,7 @@ def _initial_value(variable: Variable) -> Variable:
 
 
 def _name_of_whole(variable: Variable, named: Callable[[Variable], str | None]) -> str | None:
-    """The name of what a slice is of; the slice that begins at 0 has a name of its own."""
+    """The name of what a slice is of; the slice that begins at 0 has its own name."""
     if variable.name is None and variable.owner is not None:
         node = variable.owner
         if isinstance(node.op, Subtensor):
@@ -178,12 +178,12 @@ def _scalar_name(op: ScalarOp) -> str:
     return _SCALAR_NAMES.get(name, name)
 
 
-# What writes a variable as a formula, which is made of names: the name of a fused operation has some.
+# What writes a variable as a formula, which is made from names: the name of a fused operation has some.
 _formulas: list[Callable[[Variable], str]] = []
 
 
 def use_formulas(write: Callable[[Variable], str]) -> None:
-    """Say what writes a variable as a formula."""
+    """Set what writes a variable as a formula."""
     _formulas[:] = [write]
 
 

@@ -1,4 +1,4 @@
-"""Graphs as text: `debugprint`, and short forms that tell graphs apart."""
+"""Graphs as text: `debugprint`, and short forms that distinguish graphs."""
 
 import string
 import sys
@@ -73,7 +73,7 @@ class Loop:
     outer: dict[Variable, Variable] = field(default_factory=dict)
 
     def key(self) -> tuple:
-        """Return what tells its step from others, which may be made of the same variables and nodes."""
+        """Return what distinguishes its step from others, which may be made of the same variables and nodes."""
         return (self.node, self.parent.key() if self.parent is not None else None)
 
     def name_of(self, variable: Variable) -> str | None:
@@ -104,7 +104,7 @@ class Writer:
     loops: list[tuple[Variable, Loop | None]] = field(default_factory=list)
 
     def mark(self, thing: Any, loop: Loop | None, *, printed: bool = True) -> str:
-        """Return what tells a node or an input from others."""
+        """Return what distinguishes a node or an input from others."""
         key = _key(thing, loop)
         if key not in self.used:
             self.used[key] = {
@@ -290,7 +290,7 @@ def _roots(item: Any, print_storage: bool) -> Iterator[Root]:
 
 
 def _write_loops(writer: Writer, depth: int) -> None:
-    """Print the step of each loop that was met, also of those that are met on the way."""
+    """Print the step of each loop that was found, also of those that are found on the way."""
     if not writer.loops:
         return
     print("\nInner graphs of the scan ops:", file=writer.file)
@@ -343,7 +343,7 @@ def letters(number: int) -> str:
 def min_informative_str(
     obj: Any, indent_level: int = 0, _prev_obs: dict | None = None, _tags: list | None = None
 ) -> str:
-    """Return a text that tells a variable's graph from others, a line an operation or input.
+    """Return a text that distinguishes a variable's graph from others, a line an operation or input.
 
     Parameters
     ----------

@@ -10,7 +10,7 @@ from theano.configdefaults import config
 from theano.profile.findings import Findings, FunctionTimes, share_of, statements_of
 from theano.support.data_classes import dataclass
 
-# Parts of the program's time above which something is worth a word.
+# Parts of the program's time above which something is worth a note.
 MUCH = 0.1
 LITTLE = 0.03
 OFTEN = 3
@@ -31,7 +31,7 @@ class Advice:
     line
         The user's line that it is about; empty where it is about none.
     page
-        The page of the documentation that says more.
+        The page of the documentation that has more.
     """
 
     text: str
@@ -40,7 +40,7 @@ class Advice:
 
 
 def advice_for(findings: Findings) -> list[Advice]:
-    """Return what the rules say of a program, in their order."""
+    """Return the advice of the rules for a program, in their order."""
     return [advice for rule in RULES for advice in rule(findings)]
 
 

@@ -204,7 +204,7 @@ def source_of(line: str) -> str:
 
 
 def function_times(stats: ProfileStats) -> FunctionTimes:
-    """Return what a profile says of a function."""
+    """Return the findings of a profile about a function."""
     graphs = stats.graphs
     loops = tuple(time for graph in graphs for time in step_times(graph))
     segments = tuple(part for graph in graphs for part in _segments(graph))

@@ -207,7 +207,7 @@ def is_random(values: list[Variable], points: Points) -> bool:
 def compiled(model: Any, points: Points, values: list[Variable], mode: Any = None) -> Any:
     """Compile a function of the vector of a point, with PyMC's own rewrites of a model's conditions.
 
-    Its random draws, a minibatch's indices among them, are others in each call, as PyMC's are.
+    Its random samples, a minibatch's indices among them, are others in each call, as PyMC's are.
     """
     base = Mode("native", "fast_run") if mode is None else mode
     conditions = (

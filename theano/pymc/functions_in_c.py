@@ -8,6 +8,6 @@ from theano.link.native.ir.scalar_expressions import has_function
 
 
 def know_functions() -> None:
-    """Tell the engine of them: of angles' and of distances' densities (von Mises, Rice)."""
+    """Register with the engine functions: of angles' and of distances' densities (von Mises, Rice)."""
     has_function(type(i0e_scalar), "i0e")
     has_function(type(i1e_scalar), "i1e")

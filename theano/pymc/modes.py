@@ -16,7 +16,7 @@ class _RewritesOf(GraphRewriter):
     """All rewrites of a mode, with which PyMC makes another mode.
 
     PyMC takes a mode apart into its engine and a query, adds names to the query, and lets PyTensor
-    answer it, which knows nothing of this package's rewrites. This is a query that answers itself.
+    resolve it, which knows nothing of this package's rewrites. This is a query that resolves itself.
     """
 
     def __init__(self, mode: Mode, tags: tuple[str, ...] = ()):

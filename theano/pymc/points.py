@@ -74,7 +74,7 @@ class Points:
 
     @cached_property
     def arrays_of_data(self) -> dict[SharedVariable, TensorSharedVariable]:
-        """For data with named axes, shared arrays of the same values; filled as they are met."""
+        """For data with named axes, shared arrays of the same values; filled as they come."""
         return {}
 
     def of_vector(self, values: list[Variable]) -> list[Variable]:

@@ -94,12 +94,12 @@ def sample_posterior_predictive(trace: Any, model: Any = None, **kwargs: Any) ->
 
 
 def _in_our_mode(kwargs: dict[str, Any]) -> dict[str, Any]:
-    """Return what a function of PyMC's is given besides, with our mode where it names none."""
+    """Return what a PyMC function is given besides, with our mode where it names none."""
     return kwargs if "backend" in kwargs else {"mode": mode, **kwargs}
 
 
 def _with_our_mode(kwargs: dict[str, Any]) -> dict[str, Any]:
-    """The same where what is given to the compilation has a name of its own."""
+    """The same where what is given to the compilation has its own name."""
     if kwargs.get("backend") is not None:
         return kwargs
     return {**kwargs, "compile_kwargs": _in_our_mode(kwargs.get("compile_kwargs") or {})}

@@ -1,4 +1,4 @@
-"""Names of PyTensor's by which its messages and operators are told."""
+"""PyTensor's names, by which its messages and operators are recognized."""
 
 # the logger of warnings on BLAS
 BLAS_LOGGER = "pytensor.tensor.blas"

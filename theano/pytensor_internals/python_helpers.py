@@ -1,4 +1,4 @@
-"""Small functions and classes of PyTensor's that have nothing to do with graphs."""
+"""Small functions and PyTensor classes that have nothing to do with graphs."""
 # ruff: noqa: F401 -- this file re-exports
 
 from pytensor.utils import (

@@ -62,7 +62,7 @@ class InTime(GraphRewriter):
     Parameters
     ----------
     rewriter
-        The rewrite, whose requirements are made of a graph when its turn comes.
+        The rewrite, whose requirements are made from a graph when its turn comes.
     """
 
     def __init__(self, rewriter: GraphRewriter):

@@ -19,7 +19,7 @@ from theano.pytensor_internals.graphs.kinds import is_a
 
 # integers beyond it are changed when PyTensor divides them by one
 LARGEST = 2.0**53
-# of more terms nothing is said: sums that share terms may have as many as there are paths to them
+# sums of more terms are not tested: sums that share terms may have as many as there are paths to them
 MOST_TERMS = 1000
 
 

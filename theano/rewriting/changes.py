@@ -91,7 +91,7 @@ _F = TypeVar("_F", bound=Feature)
 
 @contextmanager
 def attached(fgraph: FunctionGraph, feature: _F) -> Iterator[_F]:
-    """Have a graph tell a feature what happens to it."""
+    """Have a graph notify a feature of what happens to it."""
     fgraph.attach_feature(feature)
     try:
         yield feature

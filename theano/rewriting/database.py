@@ -1,4 +1,4 @@
-"""The rewrites that Theano's modes choose from, and the tags of ours among them."""
+"""The rewrites that Theano's modes choose from, and our tags among them."""
 
 from typing import Any
 

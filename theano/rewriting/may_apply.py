@@ -1,6 +1,6 @@
-"""Questions whether a rewrite can do anything, that cost less than the rewrite's own answer.
+"""Tests of whether a rewrite can do anything, which cost less than trying it.
 
-Nine of ten visits of a rewrite to a node end without a change. The answer yes is allowed to be
+Nine of ten visits of a rewrite to a node end without a change. The result True is allowed to be
 wrong; no is not, which `tests_scan_grad/rewriting/test_may_apply.py` asks the rewrites themselves.
 """
 

@@ -1,7 +1,7 @@
 """The modes that compile the steps of loops: whoever defines modes says here which they are.
 
 A loop is a graph and needs no engine; but its operation keeps the mode of its step, which is a
-function of its own where the loop is not compiled as a whole.
+its own function where the loop is not compiled as a whole.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _in_use: list[StepModes] = []
 
 
 def use_step_modes(modes: StepModes) -> None:
-    """Say which modes steps have."""
+    """Record which modes steps have."""
     _in_use[:] = [modes]
 
 

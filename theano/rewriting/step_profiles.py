@@ -1,4 +1,4 @@
-"""Profiles of steps that are functions of their own: whoever defines profiles says which."""
+"""Profiles of steps that are separate functions: whoever defines profiles says which."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ _made: list[Callable[[Any], Any]] = []
 
 
 def use_step_profiles(made: Callable[[Any], Any]) -> None:
-    """Say what takes the place of the profile that PyTensor makes of a step."""
+    """Set what replaces the profile that PyTensor makes of a step."""
     _made[:] = [made]
 
 

@@ -46,7 +46,7 @@ M1, M2 = 2**BITS - BELOW1, 2**BITS - BELOW2
 SHIFT1, FACTOR1 = 22, 2**7 + 1
 SHIFT2, FACTOR2 = 15, 2**15 + 1
 
-# What draws are multiplied with: the greatest numbers for which none is rounded to 1.
+# What samples are multiplied with: the greatest numbers for which none is rounded to 1.
 SCALE_OF_FLOAT32 = 4.6566126e-10
 SCALE_OF_FLOAT64 = 2.0**-BITS
 SCALE_OF_FLOAT16 = float(np.float16(3.0458e-05))
@@ -77,7 +77,7 @@ _MODULI = np.uint64(M1), np.uint64(M2)
 
 @functools.cache
 def _block_ahead() -> np.ndarray:
-    """For both recurrences, what the steps of a block are made of."""
+    """For both recurrences, what the steps of a block are made from."""
     return np.stack([_steps_ahead(ONE_STEP_1, M1, _BLOCK), _steps_ahead(ONE_STEP_2, M2, _BLOCK)])
 
 
@@ -92,7 +92,7 @@ def next_samples(states: np.ndarray, count: int) -> np.ndarray:
 
     Returns
     -------
-    int64 array of `count` draws
+    int64 array of `count` samples
     """
     if not count:
         return np.empty(0, dtype="int64")
@@ -124,8 +124,8 @@ def next_samples(states: np.ndarray, count: int) -> np.ndarray:
 def random_numbers(sampled: np.ndarray, dtype: str) -> np.ndarray:
     """Turn the integers of `next_samples` into numbers strictly between 0 and 1.
 
-    The scales are Theano's: the greatest for which no draw is rounded to 1. In float16, whose
-    numbers are few, only the last 15 bits of a draw count.
+    The scales are Theano's: the greatest for which no sample is rounded to 1. In float16, whose
+    numbers are few, only the last 15 bits of a sample count.
     """
     if dtype == "float16":
         return (((sampled & 0x7FFF) + 1) * SCALE_OF_FLOAT16).astype(dtype)

@@ -1,4 +1,4 @@
-"""The operation that draws again from MRG31k3p what lies too far from the mean."""
+"""The operation that samples again from MRG31k3p what lies too far from the mean."""
 
 import numpy as np
 import pytensor.tensor as pt
@@ -11,16 +11,16 @@ from theano.sandbox.mrg_uniform import mrg_uniform_base
 
 __all__ = ["FARTHEST", "LOWEST_UNIFORM", "mrg_truncated"]
 
-# So many standard deviations from the mean a draw may be. A radius below it belongs to a uniform
+# So many standard deviations from the mean a sample may be. A radius below it belongs to a uniform
 # draw above the other number.
 FARTHEST = 2.0
 LOWEST_UNIFORM = float(np.exp(-(FARTHEST**2) / 2))
 
 
 class mrg_truncated(mrg_uniform_base):
-    """Put draws that are nearer to 0 in place of normal draws beyond 2.
+    """Put samples that are nearer to 0 in place of normal samples beyond 2.
 
-    The normal draws are those of Box and Muller: half of them are radius times cosine, the others
+    The normal samples are those of Box and Muller: half of them are radius times cosine, the others
     radius times sine. Of each half those that are near enough come first; then, in their order,
     those that keep their direction and get a new radius.
 
@@ -35,12 +35,12 @@ class mrg_truncated(mrg_uniform_base):
         rstate : int32 matrix with 6 columns
             The states to draw from, one in each row.
         samples, directions : vectors
-            The draws, and the cosines and sines that they were made with.
+            The samples, and the cosines and sines that they were made with.
 
         Returns
         -------
         Apply
-            Its outputs are the next states and the draws.
+            Its outputs are the next states and the samples.
         """
         rstate, samples, directions = map(pt.as_tensor_variable, (rstate, samples, directions))
         for name, given in (("samples", samples), ("directions", directions)):
@@ -50,7 +50,7 @@ class mrg_truncated(mrg_uniform_base):
         return Apply(self, [rstate, samples, directions], [rstate.type(), self.output_type()])
 
     def connection_pattern(self, node):
-        """The derivatives of draws by draws are of no use."""
+        """The derivatives of samples by samples are of no use."""
         return [[False, False] for _ in node.inputs]
 
     def pushforward(self, inputs, outputs, tangents):
@@ -82,6 +82,6 @@ class mrg_truncated(mrg_uniform_base):
 
 
 def _radii(uniforms: np.ndarray) -> np.ndarray:
-    """The radii, below the farthest, that uniform draws stand for."""
+    """The radii, below the farthest, that uniform samples stand for."""
     one, lowest = uniforms.dtype.type(1), uniforms.dtype.type(LOWEST_UNIFORM)
     return np.sqrt(uniforms.dtype.type(-2) * np.log(uniforms * (one - lowest) + lowest))

@@ -25,7 +25,7 @@ class mrg_uniform_base(Op):
     Parameters
     ----------
     output_type : TensorType
-        Dtype and number of dimensions of the draws.
+        Dtype and number of dimensions of the samples.
     inplace : bool
         Whether the next states overwrite the states.
     """
@@ -43,7 +43,7 @@ class mrg_uniform_base(Op):
         return f"{type(self).__name__}{{{self.output_type},{where}}}"
 
     def connection_pattern(self, node):
-        """Nothing in the draws depends smoothly on the states or the size."""
+        """Nothing in the samples depends smoothly on the states or the size."""
         return [[False, False], [False, False]]
 
     def pullback(self, inputs, outputs, cotangents):
@@ -61,14 +61,14 @@ class mrg_uniform(mrg_uniform_base):
 
     @classmethod
     def new(cls, rstate: Any, ndim: int | None, dtype: str, size: Any) -> list:
-        """Give the variables of the next states and of the draws.
+        """Give the variables of the next states and of the samples.
 
         Parameters
         ----------
         rstate : int32 matrix with 6 columns
             One state in each row.
         ndim : int or None
-            How many dimensions the draws have, where `size` does not tell.
+            How many dimensions the samples have, where `size` does not give.
         dtype : str
             float16, float32 or float64.
         size : integer vector

@@ -1,4 +1,4 @@
-"""Turn uniform draws into draws from multinomial distributions."""
+"""Turn uniform samples into samples of multinomial distributions."""
 
 from typing import Any
 
@@ -17,10 +17,10 @@ __all__ = ["ChoiceFromUniform", "MultinomialFromUniform"]
 
 
 class MultinomialFromUniform(Op):
-    """Count the outcomes that uniform draws stand for.
+    """Count the categories that uniform samples stand for.
 
-    A draw stands for the first outcome at which the sum of the probabilities exceeds it. Row r
-    of `pvals` gets the draws ``unis[c * rows + r]`` for each c below n.
+    A sample stands for the first category at which the sum of the probabilities exceeds it. Row r
+    of `pvals` gets the samples ``unis[c * rows + r]`` for each c below n.
 
     Parameters
     ----------
@@ -77,14 +77,14 @@ class MultinomialFromUniform(Op):
     def _samples_of_rows(self, pvals: np.ndarray, unis: np.ndarray, n: int) -> np.ndarray:
         if len(unis) != len(pvals) * n:
             raise ValueError(
-                f"{type(self).__name__}: expected {n} draws for each of {len(pvals)} rows, "
+                f"{type(self).__name__}: expected {n} samples for each of {len(pvals)} rows, "
                 f"got {len(unis)}"
             )
         return unis.reshape(n, len(pvals))
 
 
 class ChoiceFromUniform(MultinomialFromUniform):
-    """Choose columns of each row, each with its probability, as uniform draws tell.
+    """Choose columns of each row, each with its probability, as uniform samples select them.
 
     Parameters
     ----------
@@ -96,7 +96,7 @@ class ChoiceFromUniform(MultinomialFromUniform):
 
     Returns
     -------
-    matrix of shape (rows, n), -1 where the probabilities do not sum to the draw
+    matrix of shape (rows, n), -1 where the probabilities do not sum to the sample
     """
 
     __props__ = ("odtype", "replace")
@@ -136,10 +136,10 @@ def _first_above(sums: np.ndarray, uniform: np.ndarray) -> tuple[np.ndarray, np.
 
 
 def _without(pvals: np.ndarray, sums: np.ndarray, categories: np.ndarray) -> np.ndarray:
-    """Take an outcome from each row and scale the others to a sum of 1.
+    """Take a category from each row and scale the others to a sum of 1.
 
-    The sum is built in the order and the dtypes of Theano, so that draws stay the same: what
-    is before the outcome in float64, then the rest one by one in the dtype of `pvals`.
+    The sum is built in the order and the dtypes of Theano, so that samples stay the same: what
+    is before the category in float64, then the rest one by one in the dtype of `pvals`.
     """
     rows = np.arange(len(pvals))
     before = (sums[rows, categories] - pvals[rows, categories]).astype(pvals.dtype)
@@ -148,5 +148,5 @@ def _without(pvals: np.ndarray, sums: np.ndarray, categories: np.ndarray) -> np.
     total = later.cumsum(axis=1, dtype=pvals.dtype)[:, -1:]
     pvals[rows, categories] = 0
     with np.errstate(invalid="ignore", divide="ignore"):
-        # Nothing is left after the last outcome, nor asked for.
+        # Nothing is left after the last category, nor asked for.
         return pvals / total

@@ -1,4 +1,4 @@
-"""Streams of random numbers from the generator MRG31k3p, with Theano 1.0's draws.
+"""Streams of random numbers from the generator MRG31k3p, with Theano 1.0's samples.
 
 The generator and its sources are described in `theano.sandbox.mrg31k3p`.
 """
@@ -85,7 +85,7 @@ def guess_n_streams(size: Any, warn: bool = False) -> int:
 class MRG_RandomStreams:
     """A source of random variables, each with its own states of MRG31k3p.
 
-    A seed gives the draws that Theano 1.0 gave for it. Each random variable draws from
+    A seed gives the samples that Theano 1.0 gave for it. Each random variable draws from
     parallel substreams whose states are in a shared variable. A function that uses the random
     variable advances them, unless it is compiled with ``no_default_updates``.
 
@@ -95,7 +95,7 @@ class MRG_RandomStreams:
         One integer stands for six times itself. The first three must be below 2**31 - 1, the
         last three below 2**31 - 21069, and neither three may be all 0.
     use_cuda : bool, optional
-        An argument of old versions: draws are made on the processor whatever it is.
+        An argument of old versions: samples are made on the processor whatever it is.
 
     Raises
     ------
@@ -158,7 +158,7 @@ class MRG_RandomStreams:
         ----------
         n_streams : int
         dtype : str
-            Dtype of the draws, of which the states are independent.
+            Dtype of the samples, of which the states are independent.
         inc_rstate : bool
             Whether `rstate` then moves to the next stream.
         """
@@ -228,7 +228,7 @@ class MRG_RandomStreams:
         TypeError
             `size` is no tuple of lengths and no symbolic vector.
         NotImplementedError
-            `low` or `high` has more dimensions or elements than `size` tells.
+            `low` or `high` has more dimensions or elements than `size` gives.
         """
         dtype = float_dtype(dtype, low, high)
         low, high = without_gradient(low, dtype), without_gradient(high, dtype)
@@ -279,7 +279,7 @@ class MRG_RandomStreams:
         nstreams: int | None = None,
         target: str | None = None,
     ) -> TensorVariable:
-        """Draw how often each outcome occurs in `n` trials, for each row of the matrix `pvals`.
+        """Draw how often each category occurs in `n` trials, for each row of the matrix `pvals`.
 
         Raises
         ------
@@ -380,7 +380,7 @@ class MRG_RandomStreams:
     ) -> TensorVariable:
         """Draw from the normal distribution of mean `avg` and standard deviation `std`.
 
-        The draws are made by the method of Box and Muller. With `truncate`, those further than
+        The samples are made by the method of Box and Muller. With `truncate`, those further than
         2 standard deviations from the mean are drawn again, nearer to it. The other
         parameters are those of `uniform`; `size` may also be an int or a list.
         """
@@ -409,7 +409,7 @@ class MRG_RandomStreams:
         nstreams: int | None,
         target: str | None,
     ) -> TensorVariable:
-        """Put nearer draws, of streams of their own, in place of those beyond 2."""
+        """Put nearer samples, of their own streams, in place of those beyond 2."""
         # how many are drawn is not known before
         size = (samples.shape[0],)
         count = self.n_streams(size) if nstreams is None else nstreams

@@ -15,7 +15,7 @@ _numbers = itertools.count()
 
 
 def _is_one(variable: Variable) -> bool:
-    """Say whether a variable is the number one, as the gradient of a cost is."""
+    """Return whether a variable is the number one, as the gradient of a cost is."""
     while variable.owner is not None and variable.owner.op == second:
         variable = variable.owner.inputs[1]
     return isinstance(variable, Constant) and bool(variable.data == 1)

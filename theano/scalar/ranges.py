@@ -52,7 +52,7 @@ class InRange(LogicalComparison):
         return f"{outputs[0]} = ({x} {above} {low}) && ({x} {below} {hi});"
 
     def pullback(self, inputs, outputs, output_gradients):
-        """Return zeros: where the answer changes, it has no derivative."""
+        """Return zeros: where the result changes, it has no derivative."""
         return [variable.zeros_like(dtype=config.floatX) for variable in inputs]
 
 

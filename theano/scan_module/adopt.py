@@ -66,7 +66,7 @@ def read_from_our_loop(
     adopted: dict[Apply, Apply],
     mode: Any,
 ) -> Variable:
-    """A result of PyTensor's scan, which is a slice of a loop's output, read from a loop of ours.
+    """A result of PyTensor's scan, which is a slice of a loop's output, read from one of our loops.
 
     Parameters
     ----------
@@ -95,7 +95,7 @@ def read_from_our_loop(
 
 
 def adopted_loop(loop: Loop, mode: Any) -> Loop:
-    """A loop whose states keep their types, and whose step has no loops of PyTensor's.
+    """A loop whose states keep their types, and whose step has no PyTensor loops.
 
     Parameters
     ----------

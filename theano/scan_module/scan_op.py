@@ -146,7 +146,7 @@ class Scan(ScanAttributes):
     def pushforward(
         self, inputs: list[Variable], outputs: list[Variable], tangents: list[Variable]
     ) -> list[Variable]:
-        """Directional derivatives of the outputs, by a loop that runs beside the forward one."""
+        """Directional derivatives of the outputs, by a loop that runs alongside the forward one."""
         return loop_pushforward(outputs[0].owner, tangents, type(self))
 
 

@@ -1,4 +1,4 @@
-"""Code that uses Theano: a variable's truth and `eval` are Theano's for it, and for no other."""
+"""Code that uses Theano: a variable's boolean value and `eval` are Theano's for it, and for no other."""
 
 import ast
 import functools
@@ -22,7 +22,7 @@ _IMPORT = re.compile(rb"^\s*(?:import|from)\b.*\btheano\b", re.MULTILINE)
 
 @dataclass(frozen=True)
 class _Usage:
-    """The answer to whether a module uses Theano; a no holds while it and what is loaded stay as they are."""
+    """A test result of whether a module uses Theano; False holds while it and what is loaded stay as they are."""
 
     uses: bool
     names: int
@@ -33,7 +33,7 @@ _known: "weakref.WeakKeyDictionary[ModuleType, _Usage]" = weakref.WeakKeyDiction
 
 
 def uses_theano(frame: FrameType | None) -> bool:
-    """Say whether the code that runs in a frame belongs to a module that uses Theano.
+    """Return whether the code that runs in a frame belongs to a module that uses Theano.
 
     That is a module of this package; one that imports it; or one that imports a module of its
     own package that uses it, as the layers of a library import its backend. What the standard
@@ -58,7 +58,7 @@ def uses_theano(frame: FrameType | None) -> bool:
 
 
 def is_own(frame: FrameType) -> bool:
-    """Say whether the code that runs in a frame is this package's."""
+    """Return whether the code that runs in a frame is this package's."""
     return _root(frame.f_globals) == _PACKAGE
 
 
@@ -67,7 +67,7 @@ def _root(names: dict[str, Any]) -> str:
 
 
 def _names_use_theano(names: dict[str, Any]) -> bool:
-    """The same, of a module's names; the answer is kept for modules that can be imported."""
+    """The same, of a module's names; the result is kept for modules that can be imported."""
     module = sys.modules.get(str(names.get("__name__")))
     if not isinstance(module, ModuleType) or vars(module) is not names:
         return _reaches_theano(names)

@@ -1,4 +1,4 @@
-"""Operators on sparse matrices whose gradient may be structured or not, and which tell so.
+"""Operators on sparse matrices whose gradient may be structured or not, and which say so.
 
 PyTensor's compare equal whichever gradient they have: a copy of a graph then gives both the
 gradient of one of them.

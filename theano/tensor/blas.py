@@ -62,7 +62,7 @@ local_inplace_ger = OfPyTensor(_local_inplace_ger, "local_inplace_ger")
 
 
 def res_is_a(var: Variable, op: Op) -> bool:
-    """Say whether `op` computes the variable."""
+    """Return whether `op` computes the variable."""
     return var.owner is not None and var.owner.op == op
 
 

@@ -1,4 +1,4 @@
-"""The number that a variable always is, where the graph tells."""
+"""The number that a variable always is, where the graph gives it."""
 
 from typing import Any
 

@@ -48,7 +48,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    # Asked for only when needed: the answer starts MPI.
+    # Tested only when needed: the test starts MPI.
     if name == "comm":
         try:
             return communicator()

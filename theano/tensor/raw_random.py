@@ -1,9 +1,9 @@
-"""Draws from a given generator: functions that return its next state and the draws.
+"""Samples from a given generator: functions that return its next state and the samples.
 
 The generator is a variable of `random_state_type`, that holds a `numpy.random.RandomState`:
 the Mersenne Twister MT19937 of M. Matsumoto and T. Nishimura (ACM Transactions on Modeling and
 Computer Simulation 8, 1998, 3-30) with the distributions that NumPy keeps unchanged, so that
-draws are those of Theano 1.0. `theano.tensor.shared_randomstreams` keeps the generators itself.
+samples are those of Theano 1.0. `theano.tensor.shared_randomstreams` keeps the generators itself.
 """
 
 import sys
@@ -98,7 +98,7 @@ def _shape_of_lengths(
 def _infer_ndim_bcast(
     ndim: int | None, shape: Any, *args: TensorVariable
 ) -> tuple[int, TensorVariable, tuple[bool, ...]]:
-    """Find out about the shape of a draw from the arguments that tell it.
+    """Find out about the shape of a draw from the arguments that give it.
 
     Parameters
     ----------
@@ -117,7 +117,7 @@ def _infer_ndim_bcast(
     """
     if shape is None:
         if not args:
-            raise TypeError("expected a size: no parameter tells the shape of the draws")
+            raise TypeError("expected a size: no parameter gives the shape of the samples")
         ndim = max(parameter.ndim for parameter in args)
         lengths, ones = _shape_of_lengths([-1] * ndim, args)
     elif isinstance(shape, tuple | list):
@@ -181,7 +181,7 @@ def uniform(
     Returns
     -------
     list of two variables
-        The generator's next state, and the draws.
+        The generator's next state, and the samples.
     """
     low, high = pt.as_tensor_variable(low), pt.as_tensor_variable(high)
     dtype = _float_dtype(dtype, low, high)
@@ -304,7 +304,7 @@ def permutation(
     Returns
     -------
     list of two variables
-        The generator's next state, and the draws, of shape ``(*size, n)``.
+        The generator's next state, and the samples, of shape ``(*size, n)``.
     """
     ones: tuple[bool, ...] = ()
     if size is None or isinstance(size, tuple) and not size:
@@ -324,12 +324,12 @@ def multinomial(
     ndim: int | None = None,
     dtype: str = "int64",
 ) -> list:
-    """Draw how often each of K outcomes occurs in `n` trials.
+    """Draw how often each of K categories occurs in `n` trials.
 
     Parameters
     ----------
     size : sequence of int or scalars, or symbolic vector, optional
-        The shape of the draws without the last dimension; that of `n` and the rows of `pvals`
+        The shape of the samples without the last dimension; that of `n` and the rows of `pvals`
         together if it is not given. A -1 stands for the length that they have there.
     n : tensor
         The number of trials of each row.
@@ -339,7 +339,7 @@ def multinomial(
     Returns
     -------
     list of two variables
-        The generator's next state, and the draws, of shape ``(*size, K)``.
+        The generator's next state, and the samples, of shape ``(*size, K)``.
     """
     n, pvals = pt.as_tensor_variable(n), pt.as_tensor_variable(pvals)
     ndim, size, ones = _infer_ndim_bcast(ndim, size, n, pvals[..., 0])
@@ -431,11 +431,11 @@ class RandomStreamsBase:
         ndim: int | None = None,
         dtype: str = "int64",
     ) -> TensorVariable:
-        """Draw how often each outcome occurs: see `raw_random.multinomial`."""
+        """Draw how often each category occurs: see `raw_random.multinomial`."""
         return self.gen(multinomial, size, n, pvals, ndim=ndim, dtype=dtype)
 
     def shuffle_row_elements(self, input: Any) -> TensorVariable:
-        """Put the elements of each row of `input` in an order of its own.
+        """Put the elements of each row of `input` in its own order.
 
         Returns
         -------

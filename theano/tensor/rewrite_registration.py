@@ -24,7 +24,7 @@ def _registering(stage: str, *always: str) -> Callable:
     lopt : LocalOptimizer or str
         The rewrite; or the first of the tags, for a decorator.
     *tags : str
-        By which modes include or exclude it, beside its name.
+        By which modes include or exclude it, besides its name.
     name : str, optional
         By default the rewrite's.
 

@@ -23,13 +23,13 @@ class RandomStreams(RandomStreamsBase):
 
     Each random variable draws from a `numpy.random.RandomState` in a shared variable. A
     function that uses the random variable advances the generator, unless it is compiled with
-    ``no_default_updates``. A seed gives the draws that Theano 1.0 gave for it: the generators
+    ``no_default_updates``. A seed gives the samples that Theano 1.0 gave for it: the generators
     are themselves seeded by draws of ``RandomState(seed)``.
 
     Parameters
     ----------
     seed : int, optional
-        What the draws follow from. Without it, they differ from run to run.
+        What the samples follow from. Without it, they differ from run to run.
 
     Examples
     --------
@@ -64,12 +64,12 @@ class RandomStreams(RandomStreamsBase):
         item.set_value(val, borrow=True)
 
     def gen(self, op: Callable, *args: Any, **kwargs: Any) -> TensorVariable:
-        """Make a random variable with a generator of its own.
+        """Make a random variable with its own generator.
 
         Parameters
         ----------
         op : callable
-            Takes the generator first, and returns its next state and the draw: a function of
+            Takes the generator first, and returns its next state and the sample: a function of
             `theano.tensor.raw_random` or a `RandomFunction`.
         *args, **kwargs
             The other arguments of `op`.

@@ -64,7 +64,7 @@ class AdvancedIncSubtensor1(metaclass=StandIn, made=_RowsChanged):
 
 
 def _along_first(indices: tuple) -> bool:
-    """Say whether positions are given along the first dimension only."""
+    """Return whether positions are given along the first dimension only."""
     return indices[0] == 0 and all(index == slice(None) for index in indices[1:])
 
 
@@ -72,7 +72,7 @@ advanced_subtensor1 = _RowsAtPositions()
 advanced_inc_subtensor1 = _RowsChanged()
 advanced_set_subtensor1 = _RowsChanged(set_instead_of_inc=True)
 
-# Indexing with booleans is not an operator of its own here.
+# Indexing with booleans is not a separate operator here.
 AdvancedBooleanSubtensor = AdvancedSubtensor
 AdvancedBooleanIncSubtensor = AdvancedIncSubtensor
 

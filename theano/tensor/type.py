@@ -48,7 +48,7 @@ class TensorType(metaclass=StandIn, made=_PyTensorType):
     sparse_grad : bool
         Theano's deprecated switch. Gradients of indexing are sparse in no case.
     shape : sequence of int or None, optional
-        The known lengths, PyTensor's way, instead of `broadcastable`.
+        The static lengths, as in PyTensor, instead of `broadcastable`.
 
     Raises
     ------

@@ -26,7 +26,7 @@ class _EqualToPyTensors(type(variable.TensorVariable)):  # type: ignore[misc]
         return super().__hash__()
 
 
-# constants and shared variables are other classes of Theano's
+# constants and shared variables are other Theano classes
 @including_instances_of(variable.TensorVariable, but=(Constant, SharedVariable))
 class TensorVariable(variable.TensorVariable, metaclass=_EqualToPyTensors):
     """A variable that stands for a tensor.

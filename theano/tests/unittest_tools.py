@@ -213,7 +213,7 @@ def _has_equal_lengths(variable: Any, value: Any) -> bool:
 
 
 def str_diagnostic(expected: Any, value: Any, rtol: float | None, atol: float | None) -> str:
-    """Return text that tells how two arrays differ."""
+    """Return text that describes how two arrays differ."""
     both = {"expected": np.asarray(expected), "value": np.asarray(value)}
     lines = [
         f"  {name}: shape {x.shape}, dtype {x.dtype}, strides {x.strides}, "

@@ -350,7 +350,7 @@ OPERATIONS = {
     "reshaped": _reshaped,
     "part": _part,
     "update": _update,
-    "picked": _picked,
+    "selected": _picked,
     "picked update": _picked_update,
     "update where a mask holds": _update_where,
     "joined": _joined,

@@ -196,7 +196,7 @@ def test_what_python_runs():
     op = CorrMM(unshared=True)
     f = theano.function([x, w], op(x, w))
     [call] = report(f).calls
-    assert "filters of their own" in str(call)
+    assert "their own filters" in str(call)
     values = numbers(2, 3, 4, 4), numbers(2, 3, 3, 3, 2, 2)
     expected = python_function([x, w], [op(x, w)])(*values)
     np.testing.assert_allclose(f(*values), expected[0], rtol=1e-9)

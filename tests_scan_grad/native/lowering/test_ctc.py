@@ -68,7 +68,7 @@ def test_against_all_paths(engine):
     function = weighted(engine)
     if engine == "FAST_RUN":
         assert "by PyTensor" not in str(theano.link.native.report(function))
-    # each length is a compilation of XLA's
+    # each length is an XLA compilation
     for seed in range(4 if engine == "XLA" else 25):
         activations, labels, lengths, weights = drawn(seed)
         cost, gradient = function(activations, labels, lengths, weights)

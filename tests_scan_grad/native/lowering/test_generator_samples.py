@@ -1,4 +1,4 @@
-"""Draws of NumPy's `Generator` in native code are those of PyTensor's `perform`, to the bit."""
+"""Samples of NumPy's `Generator` in native code are those of PyTensor's `perform`, to the bit."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ STEPS = 3
 
 @dataclass
 class Family:
-    """A random variable, and how its parameters are made of numbers between 0 and 1."""
+    """A random variable, and how its parameters are made from numbers between 0 and 1."""
 
     variable: Callable
     parameters: tuple[Callable, ...]
@@ -307,7 +307,7 @@ def test_python_draws_from_a_bit_generator_that_c_does_not_know():
     assert isinstance(generator.get_value().bit_generator, OwnBits)
 
 
-# parameters at which NumPy or SciPy refuses to draw, and some beside them at which it does not
+# parameters at which NumPy or SciPy refuses to draw, and some next to them at which it does not
 EDGES = {
     "uniform": [(1, 0), (0, np.inf), (-1e308, 1e308), (0, np.nan), (1, 1)],
     "normal": [(0, -1), (0, -0.0), (0, np.nan), (np.inf, 1)],

@@ -201,7 +201,7 @@ UNARY = {
         *pt.broadcast_arrays(x, x[[0], :]),
     ],
     "rolled": lambda x: [pt.roll(x, 1, axis=0), pt.diff(x, axis=1)],
-    "picked": lambda x: [
+    "selected": lambda x: [
         x[[0, 2, 0]],
         x[:, [1, 1]],
         x[::2, ::-1][:, [2, -1, 0]],
@@ -213,7 +213,7 @@ UNARY = {
         pt.stack([x, -x])[[0, 1], :, [2, 1]],
         pt.stack([x, -x])[:, [0, 1], [2, 1]],
     ],
-    "picked and updated": lambda x: [
+    "selected and updated": lambda x: [
         pt.set_subtensor(x[[0, 2]], x[0]),
         pt.inc_subtensor(x[[0, 0, -1]], x[:3]),
         pt.inc_subtensor(x[[0, 0], [1, 1]], x[0, 0]),
@@ -233,7 +233,8 @@ def test_operations_on_a_matrix(name):
 
 @pytest.mark.parametrize("dtype", ["float32", "int32", "uint8", "bool"])
 @pytest.mark.parametrize(
-    "name", ["reshape", "parts", "joined", "updates", "picked", "picked and updated", "diagonals"]
+    "name",
+    ["reshape", "parts", "joined", "updates", "selected", "selected and updated", "diagonals"],
 )
 def test_operations_on_a_matrix_of_another_type(name, dtype):
     x = of(None, None, dtype=dtype)

@@ -65,7 +65,7 @@ def small(dtype: str) -> np.ndarray:
 # where scalar operations are; some moved from PyTensor to this package in 3.3
 MODULES = tuple(dict.fromkeys((basic, scalar_math, sys.modules[Angle.__module__])))
 
-# takes complex numbers, has no code of its own, or is not one operation
+# takes complex numbers, has no code, or is not one operation
 NOT_HERE = {
     "BinaryBitOp",
     "BinaryScalarOp",

@@ -28,7 +28,7 @@ def masks(*shape: int, seed: int = 0) -> list[np.ndarray]:
 
 
 def agree_in_functions(inputs, outputs, *calls) -> None:
-    """As `check`, in functions of Python's and of C, not in loops."""
+    """As `check`, in Python functions and of C, not in loops."""
     python, native = python_function(inputs, outputs), native_function(inputs, outputs)
     in_c = c_function(native)
     for values in calls:

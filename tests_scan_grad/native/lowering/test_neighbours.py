@@ -19,7 +19,7 @@ MODES = ("valid", "half", "full", "wrap_centered", "ignore_borders")
 
 
 def places(mode, length, size, step):
-    """The positions of the elements of each window along a dimension; None beside the image."""
+    """The positions of the elements of each window along a dimension; None next to the image."""
     around = {"half": size // 2, "full": size - 1, "wrap_centered": size // 2}.get(mode, 0)
     starts = range(-around, length if mode == "wrap_centered" else length + around - size + 1, step)
     if mode == "wrap_centered":
@@ -31,7 +31,7 @@ def places(mode, length, size, step):
 
 
 def rows_and_gradient(mode, images, size, step, given):
-    """The rows by plain loops, and what `given` beside them adds to each element."""
+    """The rows by plain loops, and what `given` next to them adds to each element."""
     batch, channels, height, width = images.shape
     along = [places(mode, n, s, d) for n, s, d in zip((height, width), size, step, strict=True)]
     rows, gradient = [], np.zeros_like(images)

@@ -1,4 +1,4 @@
-"""Draws of MRG31k3p by the native engine are those of the generator's own Python code."""
+"""Samples of MRG31k3p by the native engine are those of the generator's own Python code."""
 
 import numpy as np
 import pytest
@@ -83,7 +83,7 @@ def test_draws_that_repeat_are_calls_of_one_function():
 
 
 def in_loop_and_outside(draw, *invariants):
-    """A function of draws outside of loops, and of those of each step of a loop."""
+    """A function of samples outside of loops, and of those of each step of a loop."""
     stacked, updates = theano.scan(lambda *given: draw(*given), non_sequences=invariants, n_steps=6)
     return [draw(*invariants), stacked], updates
 

@@ -1,4 +1,4 @@
-"""Draws of NumPy's `RandomState` in native loops are those of `RandomState` itself."""
+"""Samples of NumPy's `RandomState` in native loops are those of `RandomState` itself."""
 
 import numpy as np
 import pytest
@@ -240,5 +240,5 @@ def test_a_loop_with_draws_without_code_is_left_as_it_is():
     draw = lambda: streams.gen(operation, [3])  # noqa: E731
     stacked, updates = theano.scan(draw, n_steps=4)
     f = theano.function([], stacked, updates=updates)
-    assert "the draws RandomFunction{drawn}" in report(f).loops[0].reason
+    assert "the samples RandomFunction{drawn}" in report(f).loops[0].reason
     assert f().shape == (4, 3) and not np.array_equal(f(), f())

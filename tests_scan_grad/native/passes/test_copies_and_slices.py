@@ -190,6 +190,6 @@ def test_conditions_of_elements_are_no_bytes():
     assert "unsigned char e" not in segment and "const int e" in segment
     values = numbers(33, 70, dtype="float32")
     same([function(values)], [np.tril(values)])
-    # truth that is stored is bytes
+    # booleans that are stored is bytes
     truth = compiled([x], [pt.tril(x), pt.ge(pt.arange(x.shape[0])[:, None], x)])
     same(truth(values), [np.tril(values), np.arange(33)[:, None] >= values])

@@ -25,7 +25,7 @@ pytestmark = pytest.mark.skipif(IS_OLDER, reason="PyTensor 3.0 has steps with op
 
 
 def with_bias(x_t, h, u):
-    """A plain step with a softmax of its own, and a reduction that is read in the step."""
+    """A plain step with its own softmax, and a reduction that is read in the step."""
     e = T.exp(T.dot(h, u) + x_t)
     return T.tanh(e / e.sum(axis=1, keepdims=True) + h.mean(axis=0))
 

@@ -84,7 +84,7 @@ def dtype_number(dtype, number):
 
 
 def truths(x, y, one):
-    """What is computed of truth, by functions that NumPy and PyTensor have alike."""
+    """What is computed of booleans, by functions that NumPy and PyTensor have alike."""
     above, positive = x > y, x >= one
     return {
         "numbers of truth": above * x + y * positive - positive,

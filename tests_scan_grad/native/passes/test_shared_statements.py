@@ -82,7 +82,7 @@ def test_sums_of_columns_in_another_precision(axes):
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_a_number_of_many_elements_is_the_same_in_loops(dtype):
-    """It is made of the same parts, which depend on sizes only."""
+    """It is made from the same parts, which depend on sizes only."""
     x, factor = pt.matrix("x", dtype=dtype), pt.scalar("factor", dtype=dtype)
     (sums,) = scan(
         lambda before, x: (x * before).sum(),

@@ -37,7 +37,7 @@ static void *calls(void *argument)
     return NULL;
 }
 
-/* Calls a function so often in each of so many threads, each at a point of its own, from where the
+/* Calls a function so often in each of so many threads, each at its own point, from where the
  * points are. Answers how many calls failed or gave something else than the first. */
 int64_t call_from_threads(caller call, const tn_function *function, int64_t threads,
                           int64_t times, int64_t length, const double *points, double *values,

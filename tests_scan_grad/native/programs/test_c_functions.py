@@ -220,7 +220,7 @@ def caller(folder: Path) -> ctypes.CDLL:
 
 
 def assert_called_from_threads(folder: Path, times: int, name: str) -> None:
-    """Call a model from C, on each thread at a point of its own, with the lock of Python held."""
+    """Call a model from C, on each thread at its own point, with the lock of Python held."""
     make, length = CALLED[name]
     function, _ = make()
     found = report(function)

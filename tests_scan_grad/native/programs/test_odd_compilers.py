@@ -61,7 +61,7 @@ def script(folder: Path, text: str, name: str = "compiler") -> Path:
 
 
 def cumulative(scale: float):
-    """A loop of its own for each number, compiled; whether it is native, and the warnings."""
+    """Its own loop for each number, compiled; whether it is native, and the warnings."""
     x = T.vector("x")
     sums, _ = theano.scan(lambda v, s: T.tanh(s + scale * v), [x], [T.zeros((), x.dtype)])
     with warnings.catch_warnings(record=True) as seen:

@@ -196,7 +196,7 @@ def threads_for(nanoseconds: float, phases: int) -> int:
 
 
 def barrier_time(threads: int, may_measure: bool) -> int:
-    """Nanoseconds that so many threads take to meet; -1 where it is not known."""
+    """Nanoseconds that a barrier of so many threads takes; -1 where it is not known."""
     return _call("tn_barrier_time", threads, int(may_measure), result=ctypes.c_int64)
 
 
@@ -206,7 +206,7 @@ def set_least_work(nanoseconds: float) -> None:
 
 
 def set_oversubscribed(seconds: float) -> None:
-    """Say that the processors are busy with other work for so long; below 0: they are not."""
+    """Declare that the processors are busy with other work for so long; below 0: they are not."""
     _call("tn_set_oversubscribed", ctypes.c_int64(round(1e9 * seconds)))
 
 

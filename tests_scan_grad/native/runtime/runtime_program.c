@@ -109,7 +109,7 @@ static void take_turns(void *context, int thread, int threads)
     }
 }
 
-/* Each part counts in a place of its own, some longer than others. */
+/* Each part counts in its own place, some longer than others. */
 static void count_part(void *context, int part, int parts)
 {
     struct turns *turns = context;

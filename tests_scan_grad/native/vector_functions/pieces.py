@@ -1,4 +1,4 @@
-"""Functions of float32 on 16 intervals, each with a polynomial of its own, whose coefficients are looked up."""
+"""Functions of float32 on 16 intervals, each with its own polynomial, whose coefficients are looked up."""
 
 from __future__ import annotations
 

@@ -153,7 +153,7 @@ def text() -> str:
 
     opening = (
         "/* Polynomials with the least largest error, by Remez's exchange with 70 digits: made by\n"
-        " * tests_scan_grad/native/vector_functions/polynomials.py from the table beside it. A number of bits\n"
+        " * tests_scan_grad/native/vector_functions/polynomials.py from the table next to it. A number of bits\n"
         " * is that of the largest error before coefficients are rounded. */\n"
     )
     return "\n".join([opening, "\n\n".join(one.lines() for one in (*PIECES, *POLYNOMIALS)), ""])

@@ -31,7 +31,7 @@ def test_powers_are_near_the_exact_ones(dtype, of_base, of_exponent):
     usual = (exact > limits.tiny) & (exact < limits.max)
     unit = np.spacing(exact[usual].astype(dtype)).astype(wider)
     assert usual.sum() > 10_000
-    # where long double is no longer, NumPy's powers have errors of their own
+    # where long double is no longer, NumPy's powers have their own errors
     assert (abs(function(x, y)[usual] - exact[usual]) / unit).max() < 2.5
 
 

@@ -1,4 +1,4 @@
-"""Random draws, whose generators have a given state."""
+"""Random samples, whose generators have a given state."""
 
 import numpy as np
 import pytensor.tensor as pt
@@ -8,7 +8,7 @@ from tests_scan_grad.rewrites.making import Maker, recipe
 from theano.tensor import raw_random
 from theano.tensor.numpy_samplers.random_function import random_state_type
 
-FAMILY = "random draws"
+FAMILY = "random samples"
 
 
 @recipe(

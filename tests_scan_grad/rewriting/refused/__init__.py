@@ -1,1 +1,1 @@
-"""Rewrites of PyTensor's that run under a condition: graphs on both sides of each condition."""
+"""PyTensor rewrites that run under a condition: graphs on both sides of each condition."""

@@ -29,7 +29,7 @@ one = given([[3.0]], shape=(1, 1))
 
 
 def tridiagonal(rows: int, told: bool):
-    """Return a tridiagonal matrix, whose length its type tells or not."""
+    """Return a tridiagonal matrix, whose length its type gives or not."""
     near = np.eye(rows, k=1) + np.eye(rows, k=-1)
     return given(3 * np.eye(rows) + near, shape=(rows, rows) if told else None)
 
@@ -105,7 +105,7 @@ FACTORS = {
         lambda: linalg.inv(linalg.kron(square, square)),
         lambda: linalg.cholesky(linalg.kron(-square, -square)),
     ),
-    "determinants beside factors": Sides(
+    "determinants next to factors": Sides(
         summary.det_of_matrix_factorized_elsewhere,
         lambda: [abs(linalg.det(square)), linalg.svd(square, compute_uv=False)],
         lambda: [linalg.det(singular), *linalg.lu_factor(singular)],

@@ -19,7 +19,7 @@ from theano.tensor.elemwise import CAReduce
 
 x, y = given([0.5, -2.0, 3.0], name="x"), given([4.0, 1e-3], name="y")
 matrix = given(np.arange(6.0).reshape(2, 3), name="matrix")
-# lengths that types tell
+# lengths that types give
 told = given(np.arange(6.0).reshape(2, 3), shape=(2, 3), name="told")
 ten = given(np.arange(10.0), shape=(10,), name="ten")
 row = given([[1.5, -2.0, 3.0]], shape=(1, None), name="row")
@@ -95,7 +95,7 @@ READS = {
         lambda: join(0, ten[1:-1], ten[-1:10]),
         lambda: join(0, ten[2:1], ten[1:3]),
     ),
-    "joined parts beside others": Sides(
+    "joined parts along with others": Sides(
         subtensor.local_join_subtensors,
         lambda: join(0, x[n:n], ten[1:2], ten[2:5]),
         lambda: join(0, ten[4:n], ten[n:3]),

@@ -89,7 +89,7 @@ def problems(sizes: Sizes) -> Iterator[Problem]:
 
 
 def growth(run: dict[str, Any]) -> list[str]:
-    """Return a line for each stack that takes more than its share beside one half as high."""
+    """Return a line for each stack that takes more than its share next to one half as high."""
     seconds = {each["label"]: each["rows"][0]["seconds"] for each in run["problems"]}
     lines = []
     for caches in ("cold", "warm"):

@@ -1,4 +1,4 @@
-"""Experiment: single products of the shapes that a recurrent network's gradient is made of."""
+"""Experiment: single products of the shapes that a recurrent network's gradient is made from."""
 
 from __future__ import annotations
 

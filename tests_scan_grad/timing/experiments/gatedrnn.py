@@ -9,7 +9,7 @@ from tests_scan_grad.timing.programs.graph_library import GraphLibrary
 
 
 def step(library, x, ri, zi, h, U, V, W):
-    """Return the next state and the three activations it is made of."""
+    """Return the next state and the three activations it is made from."""
     r = library.sigmoid(ri + library.dot(h, U))
     z = library.sigmoid(zi + library.dot(h, V))
     n = library.tanh(x + library.dot(r * h, W))

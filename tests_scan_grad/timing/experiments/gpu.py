@@ -1,4 +1,4 @@
-"""Experiment: recurrent networks on a GPU by the XLA engine, beside JAX and PyTorch there.
+"""Experiment: recurrent networks on a GPU by the XLA engine, next to JAX and PyTorch there.
 
 Without a GPU the same rows run on the CPU, by the same engine, and the report says so.
 """

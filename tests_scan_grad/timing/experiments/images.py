@@ -1,4 +1,4 @@
-"""Experiment: training steps of networks of images, each library in processes of its own."""
+"""Experiment: training steps of networks of images, each library in its own processes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Experiment: loops of many kinds of steps and their gradients, beside JAX's scan."""
+"""Experiment: loops of many kinds of steps and their gradients, next to JAX's scan."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def body(run: dict[str, Any]) -> list[str]:
         "",
         "small: 1,000 steps of few numbers, float64; large: 100 steps of 64 x 256, or of 64 states, float32.",
         "gradient: by the first state, the sequence and the parameter, of a weighted sum of the last states.",
-        "Each library runs in processes of its own, in turn, on two threads.",
+        "Each library runs in its own processes, in turn, on two threads.",
     ]
 
 

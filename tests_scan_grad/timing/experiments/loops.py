@@ -36,7 +36,7 @@ def gated(sizes: Sizes, goals: Mapping[str, float]) -> DifferentiableLoop:
 LARGE = Sizes(batch=80, steps=50, dim=1000, dtype="float32")
 SMALL = Sizes(steps=200, dtype="float32")
 
-# The size of each row's gated network, and what is wanted of its time beside others'.
+# The size of each row's gated network, and what is wanted of its time along with others'.
 GATED: Mapping[str, tuple[Sizes, Mapping[str, float]]] = {
     "gated-80x1000": (LARGE, {"torch": 0.75, "jax": 0.65}),
     "gated-1x64": (replace(SMALL, batch=1, dim=64), {"jax": 0.12}),

@@ -1,4 +1,4 @@
-"""Experiment: the memory of training steps, each library in processes of its own."""
+"""Experiment: the memory of training steps, each library in its own processes."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ def body(run: dict[str, Any]) -> list[str]:
         "kept: states, gates and layers' results, which the gradient reads.",
         "to the better: this engine's figure over the least of the others': below 1, it is less.",
         "torch: PyTorch, eager, its own modules where it has them. jax: jit of the whole step.",
-        "Each library runs in processes of its own: the most memory of them, the least time.",
+        "Each library runs in its own processes: the most memory of them, the least time.",
         *([QUICK_NOTE] if quick else []),
     ]
 

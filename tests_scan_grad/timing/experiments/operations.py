@@ -1,4 +1,4 @@
-"""Experiment: single operations and their gradients, beside other libraries."""
+"""Experiment: single operations and their gradients, next to other libraries."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def body(run: dict[str, Any]) -> list[str]:
         f"A matrix, or two, of {dim:,} x {dim:,} elements; on two threads.",
         "gradient: by the first matrix, of the sum of the cubes of the result.",
         "to the better: the time over that of the better of PyTorch (eager) and JAX (jit).",
-        "Each library runs in processes of its own, in turn.",
+        "Each library runs in its own processes, in turn.",
     ]
 
 

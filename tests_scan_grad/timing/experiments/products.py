@@ -1,4 +1,4 @@
-"""Experiment: the rates of single products, beside the processor's limit and other libraries."""
+"""Experiment: the rates of single products, next to the processor's limit and other libraries."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def problems(sizes: Sizes) -> Iterator[Problem]:
                 "limit": partial(blocks["native"].limit, shape, threads),
             }
             if threads == 1:
-                # threads share a packed product by panels: each is a call of its own
+                # threads share a packed product by panels: each is a separate call
                 methods["packed"] = partial(blocks["packed"].product, name)
             yield Problem(
                 label=f"{name}, {label}",
@@ -135,14 +135,14 @@ def body(run: dict[str, Any]) -> list[str]:
         "",
         "this: the runtime's product of matrices as they lie in memory; packed: the second one",
         "packed before, as in a loop. limit: multiply-adds in registers, in the same process.",
-        "C, F: stored by rows, by columns. Each library runs in processes of its own, in turn.",
+        "C, F: stored by rows, by columns. Each library runs in its own processes, in turn.",
         "The last column is this one's time over the best peer's: below 1, this one is faster.",
     ]
 
 
 EXPERIMENT = Experiment(
     name="products",
-    summary="rates of single products, beside the processor's limit",
+    summary="rates of single products, next to the processor's limit",
     sizes=Sizes(rows=tuple(ROWS), dtype="float32"),
     peers=PEERS,
     problems=problems,

@@ -1,4 +1,4 @@
-"""The names of the experiments. A new one is one file here beside it and one line below."""
+"""The names of the experiments. A new one is one file here next to it and one line below."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Experiment: random numbers of NumPy's generators, beside NumPy itself and Numba."""
+"""Experiment: random numbers of NumPy's generators, next to NumPy itself and Numba."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests_scan_grad.timing.experiment import Experiment, Problem, Program, Size
 from tests_scan_grad.timing.reports.report import aligned, ratio
 
 SEED = 11
-# the draws of one call, or of each of the steps of a loop
+# the samples of one call, or of each of the steps of a loop
 IN_A_STEP = 10
 STEPS = 1000
 COUNTS = {f"{IN_A_STEP} in a step": (IN_A_STEP, STEPS), "10^3": (1000, None), "10^6": (10**6, None)}
@@ -108,7 +108,7 @@ def several(generator):
 
 
 def problems(sizes: Sizes) -> Iterator[Problem]:
-    """Yield each distribution at each number of draws."""
+    """Yield each distribution at each number of samples."""
     ways = {"native": native, "numpy": by_numpy, "numba": by_numba}
     for name, distribution in DISTRIBUTIONS.items():
         if name not in (sizes.rows or ()):
@@ -131,7 +131,7 @@ def problems(sizes: Sizes) -> Iterator[Problem]:
 
 
 def body(run: dict[str, Any]) -> list[str]:
-    """Return the table, and of each number of draws the mean of the ratios to each peer."""
+    """Return the table, and of each number of samples the mean of the ratios to each peer."""
     peers = ("numpy", "numba")
     lines = [["ns a draw", "this", *peers, *(f"to {peer}" for peer in peers)]]
     ratios: dict[tuple[str, str], list[float]] = {}

@@ -1,4 +1,4 @@
-"""Experiment: whole training steps of usual sizes, each library in processes of its own."""
+"""Experiment: whole training steps of usual sizes, each library in its own processes."""
 
 from __future__ import annotations
 

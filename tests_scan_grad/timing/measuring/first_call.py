@@ -81,7 +81,7 @@ def caches_in(folder: Path) -> dict[str, str]:
 
 @dataclass
 class FreshProcess:
-    """Runs an engine's first call in processes of their own.
+    """Runs an engine's first call in their own processes.
 
     Parameters
     ----------

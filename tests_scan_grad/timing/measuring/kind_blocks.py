@@ -1,4 +1,4 @@
-"""A kind of step by one library in a process of its own, where no other library's threads wait."""
+"""A kind of step by one library in its own process, where no other library's threads wait."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def block(engine: str, name: str, quick: bool) -> dict[str, dict[str, Any]]:
 
 
 def block_in_process(engine: str, name: str, quick: bool) -> dict[str, Any]:
-    """Return what `block` finds in a process of its own."""
+    """Return what `block` finds in its own process."""
     asked = {"engine": engine, "name": name, "quick": quick}
     return answer_of_process(__name__, asked, 2, f"{name} by {engine}")
 

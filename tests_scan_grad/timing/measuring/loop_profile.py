@@ -52,7 +52,7 @@ def products_in_step(scan: Scan) -> int:
 
 
 def kind(node: Any) -> str:
-    """Say which share of the time a node belongs to.
+    """Record which share of the time a node belongs to.
 
     A loop that takes what another loop computed is a backward loop. That holds for the
     gradients of single loops, which is what the experiments are about.

@@ -1,4 +1,4 @@
-"""Operations by one library in a process of its own, where no other library's threads wait."""
+"""Operations by one library in its own process, where no other library's threads wait."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def block(
 def block_in_process(
     engine: str, names: Sequence[str], elements: int, dtype: str
 ) -> dict[str, Any]:
-    """Return what `block` finds in a process of its own."""
+    """Return what `block` finds in its own process."""
     asked = {"engine": engine, "names": list(names), "elements": elements, "dtype": dtype}
     return answer_of_process(__name__, asked, 2, f"operations by {engine}")
 

@@ -1,4 +1,4 @@
-"""Products by one library in a process of its own, where no other library's threads wait."""
+"""Products by one library in its own process, where no other library's threads wait."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ def block(engine: str, shapes: Sequence[Shape], threads: int) -> dict[str, Any]:
 
 
 def block_in_process(engine: str, shapes: Sequence[Shape], threads: int) -> dict[str, Any]:
-    """Return what `block` finds in a process of its own, whose libraries have so many threads."""
+    """Return what `block` finds in its own process, whose libraries have so many threads."""
     asked = {"engine": engine, "shapes": [asdict(shape) for shape in shapes], "threads": threads}
     return answer_of_process(__name__, asked, threads, f"products by {engine}")
 

@@ -1,4 +1,4 @@
-"""Training steps that are timed in processes of their own, each of which runs one library alone."""
+"""Training steps that are timed in their own processes, each of which runs one library alone."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def answer(made: Made) -> None:
 
 
 def block_in_process(module: str, engine: str, name: str, **asked: Any) -> dict[str, Any]:
-    """Return what a block finds in a process of its own, which runs a module that answers."""
+    """Return what a block finds in its own process, which runs a module that answers."""
     request = json.dumps({"engine": engine, "name": name, **asked})
     done = subprocess.run(
         [sys.executable, "-m", module, request],

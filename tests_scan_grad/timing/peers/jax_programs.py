@@ -29,7 +29,7 @@ def to_numpy(results) -> list[np.ndarray]:
 def compiled(
     function: Callable, arrays: Sequence[np.ndarray], device: str = "cpu", tf32: bool = False
 ) -> Program:
-    """Compile a function of these arrays, ahead of its first call, on a device of JAX's.
+    """Compile a function of these arrays, ahead of its first call, on a JAX device.
 
     A GPU computes products of float32 in full, unless it may with 10 bits of mantissa.
     """

@@ -29,7 +29,7 @@ def installed(name: str) -> bool:
 
 
 def chosen(experiment: Experiment, wanted: str | None) -> tuple[str, ...]:
-    """Return the peers to run beside an experiment.
+    """Return the peers to run next to an experiment.
 
     Parameters
     ----------

@@ -110,7 +110,7 @@ def compiled_step(step: Callable, compile_function: Callable) -> Callable:
 def gru(
     arrays: dict[str, np.ndarray], differentiate: bool, device: str = "cpu", tf32: bool = False
 ) -> Program:
-    """Return a program for ``torch.nn.GRU`` on the sequence ``x``: a cell of its own.
+    """Return a program for ``torch.nn.GRU`` on the sequence ``x``: its own cell.
 
     Its reset gate follows the product, so its results are not a gated RNN's; and the
     projection of its input, which the other programs are given, is part of it.

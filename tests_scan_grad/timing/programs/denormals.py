@@ -1,4 +1,4 @@
-"""A gated network whose gradient vanishes, beside the same network with ordinary values."""
+"""A gated network whose gradient vanishes, next to the same network with ordinary values."""
 
 from __future__ import annotations
 

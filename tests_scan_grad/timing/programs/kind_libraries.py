@@ -120,7 +120,7 @@ ENGINES: dict[str, Engine] = {"native": native, "jax": in_jax}
 
 
 def summary(found: Any) -> list[float]:
-    """Return, of each array of a result, the mean size and a mean with weights of its own for each place."""
+    """Return, of each array of a result, the mean size and a mean with its own weights for each place."""
     arrays = found if isinstance(found, (list, tuple)) else [found]
     summed = []
     for one in arrays:

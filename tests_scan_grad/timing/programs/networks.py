@@ -1,4 +1,4 @@
-"""What networks are made of, written once for every library.
+"""What networks are made from, written once for every library.
 
 A network is a table of parameters' shapes and a cost. Both take the operations of a library, so
 that all libraries do the same work.
@@ -33,7 +33,7 @@ class Network:
         New values of all that is kept between calls, from the operations, the kept values, the
         parameters' names and the gradients.
     kept
-        Shapes of what the optimizer keeps beside the parameters.
+        Shapes of what the optimizer keeps next to the parameters.
     integers
         Of inputs that are integers from 0, the number that they are below.
     by_rows

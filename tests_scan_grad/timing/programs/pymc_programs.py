@@ -33,7 +33,7 @@ def ours_from_c(model: Any) -> Density:
 
 
 def pymc_s(model: Any, mode: str) -> Density:
-    """By PyMC's own function in a mode of PyTensor's."""
+    """By PyMC's own function in a PyTensor mode."""
     made = model.logp_dlogp_function(ravel_inputs=True, mode=mode)
     made.set_extra_values({})
     return made._pytensor_function

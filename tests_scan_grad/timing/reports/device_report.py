@@ -1,4 +1,4 @@
-"""The table of the experiment gpu: times in total and for a step, beside what bounds them."""
+"""The table of the experiment gpu: times in total and for a step, next to what bounds them."""
 
 from __future__ import annotations
 

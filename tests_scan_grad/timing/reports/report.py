@@ -148,7 +148,7 @@ def usual_body(run: dict[str, Any]) -> list[str]:
         f"Methods run in {engine}, with this project's gradient and rewrites.",
         "Times are the least of interleaved samples; the split is of one profiled call.",
         "fwd, bwd, outside: products in the forward loop's step, the backward loop's, no loop's.",
-        f"peak: {first['peak_measured_as']}, in a process of its own, inputs not counted.",
+        f"peak: {first['peak_measured_as']}, in its own process, inputs not counted.",
         "compile: graph, gradient and compilation in that process, C code already cached.",
     ]
 

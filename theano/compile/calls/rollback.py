@@ -11,7 +11,7 @@ from typing import Any
 def with_rollback(specs: Sequence[Any], mode: Any) -> Iterator[None]:
     """Let no rewrite have an operation write into a shared variable, while a function is made.
 
-    An operation after it may fail. The variable's next value lies in memory of its own then, and
+    An operation after it may fail. The variable's next value lies in its own memory then, and
     takes its place when all is computed.
     """
     # PyTensor asks for this while it rewrites, and afterwards for whether copies share values.

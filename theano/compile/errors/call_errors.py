@@ -40,7 +40,7 @@ _PLAIN_ERRORS = (
 )
 
 
-# So many characters of what an operation says are shown.
+# So many characters of an operation's message are shown.
 _LONGEST_MESSAGE = 2000
 
 
@@ -156,7 +156,7 @@ def mark_explained(error: Exception) -> None:
 
 
 def _forget_pytensors_hint(error: Exception) -> None:
-    """Take away the note on each raise again, that more is said with a flag: it is said."""
+    """Take away the note on each raise again, that a flag adds more to the message: it is set."""
     notes = getattr(error, "__notes__", [])
     notes[:] = [note for note in notes if "config.exception_verbosity" not in note]
 

@@ -18,7 +18,7 @@ def explain_compile_error(error: Exception) -> None:
     Parameters
     ----------
     error
-        PyTensor's; what it said, with the compiler's command, becomes its note.
+        PyTensor's; its message, with the compiler's command, becomes its note.
     """
     whole = str(error)
     lines = whole.splitlines()
@@ -32,7 +32,7 @@ def explain_compile_error(error: Exception) -> None:
             f"Apply node: {node}",
             f"Created at: {format_lines(node) or nearest_line(node)}",
         ]
-    message.append("The compiler's command and all that it said are in the note of this error.")
+    message.append("The compiler's command and its whole output are in the note of this error.")
     error.args = ("\n".join(message),)
     error.add_note(whole)
 

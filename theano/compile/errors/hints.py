@@ -48,7 +48,7 @@ HINTS = (
 
 
 def hints_for(error: BaseException, node: Apply) -> list[str]:
-    """Return what is to be said of an error that a node raised, beside where and with what.
+    """Return what a message adds about an error that a node raised, besides where and with what.
 
     Parameters
     ----------
@@ -64,7 +64,7 @@ def hints_for(error: BaseException, node: Apply) -> list[str]:
 
 
 def lengths_that_differ(node: Apply, shapes: Sequence[tuple[int, ...] | None]) -> list[str]:
-    """In Theano's words, which lengths of an element-wise operation's inputs do not fit; if any.
+    """In Theano's wording, which lengths of an element-wise operation's inputs do not fit; if any.
 
     Parameters
     ----------

@@ -43,7 +43,7 @@ class Wrongs:
     big: bool
 
     def names(self, value: Any) -> list[str]:
-        """Return what is wrong with a value, in Theano's words; nothing of what is no array of numbers."""
+        """Return what is wrong with a value, in Theano's wording; nothing of what is no array of numbers."""
         numbers = _numbers(value)
         if numbers is None:
             return []
@@ -63,7 +63,7 @@ class Wrongs:
         return reduce(np.logical_or, (mask for _, mask in self._masks(value)), none)
 
     def _masks(self, numbers: Any) -> Iterator[tuple[str, Any]]:
-        """Yield what is looked for, in Theano's words, and where it is."""
+        """Yield what is looked for, in Theano's wording, and where it is."""
         if self.nan:
             yield "NaN detected", np.isnan(numbers)
         if self.inf:

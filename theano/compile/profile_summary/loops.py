@@ -96,7 +96,7 @@ def _measured(profile: Any, loops: Sequence[LoopOfNodes]) -> tuple[list[_Overhea
 
 
 def profile_of_step(op: Scan) -> Any:
-    """The profile of a step that was compiled as a function of its own, if there is one."""
+    """The profile of a step that was compiled as a separate function, if there is one."""
     return getattr(function_of_step(op), "profile", None)
 
 

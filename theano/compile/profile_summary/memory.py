@@ -122,7 +122,7 @@ class _Running:
         return sum(self._memory.sizes[v] for v in node.outputs if v not in self._holders)
 
     def run(self, node: Any) -> int:
-        """Run a node; answers what is held while it runs."""
+        """Run a node; return what is held while it runs."""
         new = {v: self._memory.sizes[v] for v in node.outputs if v not in self._holders}
         self._held |= new
         self.made += sum(new.values())

@@ -1,4 +1,4 @@
-"""The tables of a profile that tell where the time of calls went: classes, operations, nodes."""
+"""The tables of a profile that show where the time of calls went: classes, operations, nodes."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ from pytensor.tensor.math import Dot
 
 from theano.configdefaults import config
 
-# The part of the time above which nodes that Python runs are worth a word
+# The part of the time above which nodes that Python runs are worth a note
 MUCH = 0.1
 
 

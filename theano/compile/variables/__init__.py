@@ -1,1 +1,1 @@
-"""Behaviour of variables: their truth, new axes, and `eval`."""
+"""Behaviour of variables: their boolean value, new axes, and `eval`."""

@@ -1,7 +1,7 @@
 """Theano's meaning of `bool(variable)`, ``variable < other``, ``variable[:, None]`` and `variable.eval()` are in
 modules that use Theano.
 
-The one place where methods of PyTensor's are replaced. They do what PyTensor's do for everyone
+The one place where PyTensor methods are replaced. They do what PyTensor's do for everyone
 else; whose module calls decides, see `theano.source_locations.modules`.
 """
 
@@ -75,7 +75,7 @@ def _replaced(holder: type, name: str, returned: Callable) -> None:
 
 
 def install() -> None:
-    """Have variables answer modules that use Theano as Theano's did."""
+    """Have variables behave in modules that use Theano as Theano's did."""
     for operators in (TensorOperators, ScalarOperators):
         _replaced(operators, "__bool__", _bool)
     # Theano's scalars are true whatever made them

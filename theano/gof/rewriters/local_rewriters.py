@@ -240,7 +240,7 @@ class LocalOptGroup(LocalOptimizer, SequentialNodeRewriter):
 
 
 class OfPyTensor(LocalOptimizer):
-    """A rewrite of PyTensor's that may be asked without a graph, as Theano's were.
+    """A PyTensor rewrite that may be asked without a graph, as Theano's were.
 
     Parameters
     ----------

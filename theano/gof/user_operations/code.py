@@ -50,7 +50,7 @@ _warned_of: set[type] = set()
 
 
 def warn_that_own_code_does_not_run(op: Any) -> None:
-    """Say once of each class that Python runs in place of the C code that the user wrote."""
+    """Warn once for each class that Python runs in place of the C code that the user wrote."""
     kind = type(getattr(op, "scalar_op", op))
     if kind in _warned_of:
         return

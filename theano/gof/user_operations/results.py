@@ -30,7 +30,7 @@ def with_results_checked(thunk: Callable, node: Apply) -> Callable:
     callable
         The same, which raises a TypeError where an output is none, no array, or one of another
         dtype or number of dimensions than its type says, and a ValueError where a length differs
-        from one that the type tells. A number is made an array where the type has no dimension.
+        from one that the type gives. A number is made an array where the type has no dimension.
     """
     cells: Sequence[list] = thunk.outputs  # type: ignore[attr-defined]
     types = [variable.type for variable in node.outputs]
@@ -53,7 +53,7 @@ def with_results_checked(thunk: Callable, node: Apply) -> Callable:
 
 
 def _expected(kind: Any) -> tuple[np.dtype | None, int, tuple | None]:
-    """The dtype, the dimensions, and the lengths that a type tells of, if it does."""
+    """The dtype, the dimensions, and the lengths that a type gives, if it does."""
     if not isinstance(kind, TensorType) or hasattr(kind, "format"):
         return None, -1, None
     static = kind.shape if any(length is not None for length in kind.shape) else None

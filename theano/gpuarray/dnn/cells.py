@@ -1,7 +1,7 @@
 """The recurrent cells of cuDNN: their gates, and one step of each.
 
 A step takes the width of a gate; the sums of the gates over the input, with the input's biases;
-the states; the matrices that meet the state, joined; and the biases that go with them, joined.
+the states; the matrices that multiply the state, joined; and the biases that go with them, joined.
 """
 
 from collections.abc import Callable, Sequence

@@ -1,8 +1,8 @@
 """From the parameters of an `RNNBlock` to those of a network written with `scan`, and back.
 
-A network written with `scan` has for each gate a matrix that meets the input, one that meets the
+A network written with `scan` has for each gate a matrix that multiplies the input, one that multiplies the
 state, and usually one bias. cuDNN has two biases per gate. Only their sum matters, but for the
-gate of a gru whose state product another gate scales: it keeps a bias of its own.
+gate of a gru whose state product another gate scales: it keeps its own bias.
 """
 
 from collections.abc import Mapping, Sequence

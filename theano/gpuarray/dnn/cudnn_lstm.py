@@ -2,7 +2,7 @@
 
 JAX's functions for cuDNN take arrays whose first dimension is the batch, and the parameters in the
 layout of `theano.gpuarray.dnn.layout`, which is cuDNN's. They do not tell XLA in which order the
-kernels read dimensions, so it is told here.
+kernels read dimensions, so it is declared here.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """cuDNN's layout of the arrays of a recurrent network within one vector of parameters.
 
 All matrices come first, then all biases. Both go by pseudo-layer (a bidirectional layer is two:
-forward, then backward); of each pseudo-layer first what meets the input, then what meets the
+forward, then backward); of each pseudo-layer first what multiplies the input, then what multiplies the
 state; of each of these one array per gate. A matrix is stored one output after the other, so in
 Theano's orientation (inputs, outputs) it is a transposed view.
 """
@@ -45,13 +45,13 @@ class ParameterLayout:
         return self.num_layers * self.num_directions
 
     def input_rows(self, pseudo_layer: int, input_width: Any) -> Any:
-        """Return how many rows the matrices have that meet the input of a pseudo-layer."""
+        """Return how many rows the matrices have that multiply the input of a pseudo-layer."""
         if pseudo_layer >= self.num_directions:
             return self.num_directions * self.hidden_size
         return 0 if self.skips_input else input_width
 
     def input_matrices(self, pseudo_layer: int, input_width: Any) -> Any:
-        """Return where the matrices begin that meet the input of a pseudo-layer."""
+        """Return where the matrices begin that multiply the input of a pseudo-layer."""
         start = 0
         for earlier in range(pseudo_layer):
             rows = self.input_rows(earlier, input_width) + self.hidden_size
@@ -59,7 +59,7 @@ class ParameterLayout:
         return start
 
     def state_matrices(self, pseudo_layer: int, input_width: Any) -> Any:
-        """Return where the matrices begin that meet the state of a pseudo-layer."""
+        """Return where the matrices begin that multiply the state of a pseudo-layer."""
         rows = self.input_rows(pseudo_layer, input_width)
         return self.input_matrices(pseudo_layer, input_width) + self._per_row * rows
 

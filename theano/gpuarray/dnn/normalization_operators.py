@@ -17,7 +17,7 @@ class _Normalisation:
     Parameters
     ----------
     mode : {'per-activation', 'spatial'}
-        Whether each element has a mean of its own, or each channel.
+        Whether each element has its own mean, or each channel.
 
     Raises
     ------
@@ -42,7 +42,7 @@ class GpuDnnBatchNorm(_Normalisation):
     Parameters
     ----------
     mode : {'per-activation', 'spatial'}
-        Whether each element has a mean of its own, or each channel.
+        Whether each element has its own mean, or each channel.
     running_averages : bool
         Whether it is applied to running averages, too.
     inplace_running_mean, inplace_running_var, inplace_output : bool
@@ -100,7 +100,7 @@ class GpuDnnBatchNormInference(_Normalisation):
     Parameters
     ----------
     mode : {'per-activation', 'spatial'}
-        Whether each element has a mean of its own, or each channel.
+        Whether each element has its own mean, or each channel.
     inplace : bool
         Accepted: the engine decides on memory itself.
     """

@@ -85,7 +85,7 @@ def version(raises: bool = True) -> int:
     if library is None:
         if raises:
             why = dnn_present.msg  # type: ignore[attr-defined]
-            raise RuntimeError(f"cuDNN's version cannot be told: {why or _MESSAGES['absent']}")
+            raise RuntimeError(f"cuDNN's version cannot be found: {why or _MESSAGES['absent']}")
         return -1
     library.cudnnGetVersion.restype = ctypes.c_size_t
     return int(library.cudnnGetVersion())

@@ -126,8 +126,8 @@ class RNNBlock:
         Returns
         -------
         list of arrays
-            Matrix (inputs, outputs) and bias in turn: for each gate those that meet the input,
-            then for each gate those that meet the state. The gates are, in this order: for an
+            Matrix (inputs, outputs) and bias in turn: for each gate those that multiply the input,
+            then for each gate those that multiply the state. The gates are, in this order: for an
             lstm i, f, c, o; for a gru r, z, n.
 
         Raises

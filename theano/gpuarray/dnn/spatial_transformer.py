@@ -21,7 +21,7 @@ def dnn_spatialtf(
     """Return images whose elements are read where affine maps say, between neighbours linearly.
 
     Both coordinates go from -1 to 1 over an image, from the middle of its first element to that of
-    its last. Beside the image, there are zeros.
+    its last. Outside the image there are zeros.
 
     Parameters
     ----------

@@ -27,7 +27,7 @@ __all__ = [
 
 
 class Model:
-    """Layers, their parameters, and what they update beside these."""
+    """Layers, their parameters, and what they update next to these."""
 
     def __init__(self, name: str = ""):
         self.name = name

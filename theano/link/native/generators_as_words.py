@@ -2,8 +2,8 @@
 
     generator -> loop   =>   generator -> words -> the loop on words -> generator
 
-C cannot draw from an object of Python's. The words are read before and a generator gets them after,
-so that what is native touches an array only. It is legal because the draws from the words are those
+C cannot draw from a Python object. The words are read before and a generator gets them after,
+so that what is native touches an array only. It is legal because the samples from the words are those
 of the generator, and a copy of the words is a copy of the generator.
 
 Loops get the words of `RandomState` and of `Generator`; a random variable outside of loops, those of
@@ -91,7 +91,7 @@ def _samples_from_words(fgraph: FunctionGraph) -> Mapping[Variable, Variable]:
 
 
 def _first(generator: Variable, values: Mapping[Variable, Variable]) -> Variable:
-    """The generator that was there before the draws that led to one."""
+    """The generator that was there before the samples that led to one."""
     made = values.get(generator, generator)
     made_by = made.owner
     return made_by.inputs[1] if made_by and isinstance(made_by.op, GeneratorOfWords) else made

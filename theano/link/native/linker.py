@@ -247,7 +247,7 @@ def _native_unit(
 def _connect(
     fgraph: Any, parts: Sequence[Part], units: list[Unit], made_by, storage_map, compute_map
 ) -> None:
-    """Say which units each one needs, and what nobody needs after it."""
+    """Record which units each one needs, and what nobody needs after it."""
     before = fgraph.orderings()
     last_use: dict[Any, int] = {}
     for k, (part, unit) in enumerate(zip(parts, units, strict=True)):

@@ -54,7 +54,7 @@ Shape = tuple[int, ...]
 
 @contextmanager
 def _unknown_memory() -> Iterator[None]:
-    """Say of a size that is not known that the memory of the call is not."""
+    """Record for a size that is not known that the memory of the call is not."""
     try:
         yield
     except UnknownSize as reason:

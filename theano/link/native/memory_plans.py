@@ -62,7 +62,7 @@ class CallMemory:
         return self.loop(array.removesuffix(_RESULT)).result(position)
 
     def result(self, position: int) -> int:
-        """Return what a loop answers when it is asked what it needs."""
+        """Return what a loop's C function returns when it is asked what it needs."""
         if position == 1:
             return self.bytes
         assert isinstance(self.lowered, Loop)

@@ -69,7 +69,7 @@ def lowered_program(
 ) -> LoweredProgram:
     """Lower as much of a graph as has native code, and run the passes.
 
-    A node that cannot be lowered after those that it uses begins a segment of its own; one that
+    A node that cannot be lowered after those that it uses begins its own segment; one that
     cannot be lowered there either is left to Python.
     """
     reasons = {node: reason for node in order if (reason := why_not(node))}

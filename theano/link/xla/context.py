@@ -20,7 +20,7 @@ class CannotLower(Exception):
 
 @dataclass(frozen=True)
 class Ragged:
-    """An array of which only the first rows are there; how many, running the program tells.
+    """An array of which only the first rows are there; how many, running the program shows.
 
     Nothing reads it in the program that makes it.
     """
@@ -73,7 +73,7 @@ class Context:
     ratios
         How much longer than another call one may take, for each node of whose time values decide.
     loops
-        The loops so far, by the names under which they are functions of their own; None where all
+        The loops so far, by the names under which they are separate functions; None where all
         of a loop's steps run at once.
     once
         Variables of a step that are computed once, however often they are read.

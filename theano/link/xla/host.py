@@ -22,7 +22,7 @@ class HostProgram:
     """
 
     def __init__(self, stage: Stage):
-        # the copy holds the stage's nodes only: what they read is made of nothing
+        # the copy holds the stage's nodes only: what they read is made from nothing
         leaves = {variable: variable.type() for variable in stage.inputs}
         known: dict[Any, Any] = dict(leaves)
         self._originals: dict[Apply, Apply] = {}

@@ -42,7 +42,7 @@ def declared_precision(tf32: bool = False) -> Iterator[None]:
 def import_keeping_settings(name: str) -> Any:
     """Import a module, and undo what that changes in JAX's global settings.
 
-    The import runs in a thread of its own, where the settings are the global ones whatever the
+    The import runs in its own thread, where the settings are the global ones whatever the
     caller has set for itself.
     """
     if name not in sys.modules:

@@ -33,7 +33,7 @@ LEFT_OUT = (
 
 
 class XLALinker(Linker):
-    """Compiles a graph with XLA, through JAX, for the device that it is told or the default one.
+    """Compiles a graph with XLA, through JAX, for the given device or the default one.
 
     Parameters
     ----------

@@ -116,7 +116,7 @@ def _with_cut_lengths(
     reasons: Mapping[Apply, str],
     must_know: Mapping[Apply, set[Variable]],
 ) -> dict[Apply, set[Variable]]:
-    """Return what an earlier stage must have made: also arrays whose lengths only their making tells."""
+    """Return what an earlier stage must have made: also arrays whose lengths only making them shows."""
     made = [node for node in order if node not in reasons]
     unsettled = {variable for node in made for variable in outputs_of_unknown_length(node)}
     return {node: must_know[node] | unsettled.intersection(node.inputs) for node in order}
@@ -204,7 +204,7 @@ def _stage(
     on_device = part[0] % 2 == 0
     made = {variable for node in nodes for variable in node.outputs}
     if on_device:
-        # what is known before the call need not be made of anything
+        # what is known before the call need not be made from anything
         nodes = [node for node in nodes if not all(v in concrete for v in node.outputs)]
     read = dict.fromkeys(
         v

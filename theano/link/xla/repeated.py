@@ -178,7 +178,7 @@ class RepeatedCalls:
             return call.run(self._update)
 
     def _place(self, position: int, value: Any) -> tuple[np.ndarray | None, Any]:
-        """Return the memory of an argument of NumPy's as both arrays; None and the value of any other."""
+        """Return the memory of a NumPy argument as both arrays; None and the value of any other."""
         arguments = self._program.arguments
         assert arguments is not None
         return (None, value) if is_traced(value) else arguments.place(position, value)

@@ -22,7 +22,7 @@ class StageRecord:
     operations
         How many nodes it has.
     programs
-        How many programs XLA has made of it: one for each shape and static value so far.
+        How many programs XLA has made from it: one for each shape and static value so far.
     static
         The variables by whose values programs are specialised, if not by buckets of lengths.
     exact
@@ -146,12 +146,12 @@ class ProgramMemory:
 
     @property
     def added(self) -> int:
-        """Return what a call takes beside its arguments."""
+        """Return what a call takes besides its arguments."""
         return self.temporary + self.results - self.reused
 
     def __str__(self) -> str:
         return (
-            f"{_megabytes(self.added)} beside {_megabytes(self.arguments)} of arguments: "
+            f"{_megabytes(self.added)} next to {_megabytes(self.arguments)} of arguments: "
             f"{_megabytes(self.temporary)} for what is computed in between"
         )
 
@@ -182,7 +182,7 @@ def memory_of(function: Any) -> tuple[ProgramMemory, ...]:
     >>> f = theano.function([x], x + 1, mode="XLA")
     >>> result = f(np.ones((250, 1000), "float32"))
     >>> print(*memory_of(f))
-    1.0 MB beside 1.0 MB of arguments: 0.0 MB for what is computed in between
+    1.0 MB next to 1.0 MB of arguments: 0.0 MB for what is computed in between
     """
     machine = _machine_of(function)
     found = []

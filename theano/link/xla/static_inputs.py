@@ -2,7 +2,7 @@
 
 A lowering says which inputs of a node must be concrete. Such an input is one of
 
-* concrete while tracing: made of constants and of shapes, which tracing knows;
+* concrete while tracing: made from constants and of shapes, which tracing knows;
 * static: made, by operations on numbers and short vectors, of the function's inputs and of their
   shapes. It is computed in NumPy before each call, and the program is specialised by its value,
   not by the inputs' values: ``lengths.max()`` has one program for each maximum;
@@ -48,7 +48,7 @@ class StaticValues:
         self._before_call: dict[Variable, bool] = {}
 
     def unknown_inputs(self, node: Apply) -> set[Variable]:
-        """Inputs that must be known for tracing the node and that only running it tells.
+        """Inputs that must be known for tracing the node and that only running it shows.
 
         The others are noted in `static` where they need be.
         """
@@ -72,7 +72,7 @@ class StaticValues:
         return node not in self.refused and why_not(node) is None
 
     def is_known_in_trace(self, variable: Variable) -> bool:
-        """Return whether constants and shapes are all that it is made of."""
+        """Return whether constants and shapes are all that it is made from."""
         if isinstance(variable, Constant):
             return True
         node = variable.owner
@@ -85,7 +85,7 @@ class StaticValues:
         return self._in_trace[variable]
 
     def _is_known_before_call(self, variable: Variable) -> bool:
-        """Return whether NumPy can tell it from the function's inputs at little cost."""
+        """Return whether NumPy can compute it from the function's inputs at little cost."""
         if isinstance(variable, Constant):
             return True
         node = variable.owner

@@ -1,7 +1,7 @@
 """Slices whose bounds are computed: one program for each length, not for each position.
 
 ``x[i * n : (i + 1) * n]`` has one length for all ``i`` but the last. XLA must know the length and
-may compute the position; so such a slice becomes a window, whose length is a variable of its own
+may compute the position; so such a slice becomes a window, whose length is a separate variable
 that `static_inputs` has computed before the call.
 """
 

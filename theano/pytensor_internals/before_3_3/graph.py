@@ -1,4 +1,4 @@
-"""Graphs inside operators, which PyTensor 3.0 copies with their operators and freezes beside them."""
+"""Graphs inside operators, which PyTensor 3.0 copies with their operators and freezes next to them."""
 
 from __future__ import annotations
 
@@ -19,5 +19,5 @@ def copy_of_graph_inside(op: HasInnerGraph) -> FunctionGraph:
 
 
 def copy_of_node(node: Apply) -> Apply:
-    """A node of the same operator and inputs, with outputs of its own."""
+    """A node of the same operator and inputs, with its own outputs."""
     return node.clone(clone_inner_graph=True)

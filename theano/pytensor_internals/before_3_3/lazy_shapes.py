@@ -84,7 +84,7 @@ class ShapesWhenAsked(UncheckedLengths):
 
     A variable that takes another's place has the same shape. Where the other's is known, it is
     handed on; where it is not, the other is remembered, in case that the node of the new one
-    cannot tell its shape.
+    cannot give its shape.
 
     """
 

@@ -1,4 +1,4 @@
-"""A loop's step, which PyTensor 3.0 keeps as a graph and freezes beside it."""
+"""A loop's step, which PyTensor 3.0 keeps as a graph and freezes next to it."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def step_shared_with(graph: FunctionGraph) -> FunctionGraph:
 
 
 def unfrozen_step(graph: FunctionGraph) -> FunctionGraph:
-    """The step of a loop of PyTensor's as one of ours."""
+    """The step of a PyTensor loop as one of ours."""
     return graph
 
 
@@ -70,7 +70,7 @@ class FrozenWhenAsked(Scan):
             self.mode = mode
 
     def clone(self) -> FrozenWhenAsked:
-        """A copy with a step of its own, which is not compiled."""
+        """A copy with its own step, which is not compiled."""
         made: Any = super().clone()
         made._fn = None
         return made

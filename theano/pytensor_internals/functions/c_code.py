@@ -64,7 +64,7 @@ def __getattr__(name: str) -> Any:
 
 
 def is_of_compiler(error: Exception) -> bool:
-    """Return whether C did not compile; the text is the command and all that the compiler said.
+    """Return whether C did not compile; the text is the command and the compiler's output.
 
     The class is not imported before: it brings setuptools with it.
     """

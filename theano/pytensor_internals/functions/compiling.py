@@ -73,7 +73,7 @@ if sys.version_info >= (3, 12):
         OpFromGraph,  # an operator that is a graph; `shared_inputs`, `kwargs` of `function`
     )
 
-    # nothing is said of how an operator that is a graph is compiled by itself: as it is
+    # nothing is specified about how an operator that is a graph is compiled by itself: as it is
     NODE_BY_NODE: dict[str, Any] = {}
 else:
     from theano.pytensor_internals.before_3_3.graph_operators import OpFromGraph

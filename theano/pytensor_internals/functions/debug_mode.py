@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from pytensor.compile.debug.debugmode import (
-    BadDestroyMap,  # the errors that it raises; each tells of a node
+    BadDestroyMap,  # the errors that it raises; each names a node
     BadOptimization,
     BadThunkOutput,
     BadViewMap,

@@ -64,10 +64,10 @@ _KEEPING_NOTHING = frozenset(
 def replace_at_once(
     graph: FunctionGraph, outputs: Sequence[Variable], nodes: Iterable[Apply]
 ) -> bool:
-    """Have a graph compute other results of its inputs; answers whether that was possible.
+    """Have a graph compute other results of its inputs; return whether that was possible.
 
     PyTensor's replacement takes old nodes away one by one, and looks for the order of the new ones.
-    It is not possible where a feature is told of each node.
+    It is not possible where a feature is notified of each node.
 
     Parameters
     ----------
@@ -147,7 +147,7 @@ if sys.version_info >= (3, 12):
 
     def frozen_graph_inside(op: HasInnerGraph) -> FrozenFunctionGraph:
         """The graph inside an operator, interned: equal graphs are the same object."""
-        # loops of ours freeze theirs when they are asked to; see `since_3_3.steps`
+        # our loops freeze theirs when they are asked to; see `since_3_3.steps`
         return getattr(op.fgraph, "frozen", op.fgraph)
 
     def copy_of_graph_inside(op: HasInnerGraph) -> FunctionGraph:
@@ -155,7 +155,7 @@ if sys.version_info >= (3, 12):
         return op.fgraph.unfreeze()
 
     def copy_of_node(node: Apply) -> Apply:
-        """A node of the same operator and inputs, with outputs of its own."""
+        """A node of the same operator and inputs, with its own outputs."""
         return node.clone()
 
 else:

@@ -1,4 +1,4 @@
-"""Lengths of arrays that were given a shape, where no rewriting is needed to tell which one is -1.
+"""Lengths of arrays that were given a shape, where no rewriting is needed to find which one is -1.
 
 PyTensor chooses for each axis between the length that is asked for and the one that is left over; a
 product of matrices in a loop is reshaped before and after it, by lengths of other arrays.
@@ -26,7 +26,7 @@ def shape_of_reshape(
 ) -> tuple[Variable, ...] | None:
     """The shape of a reshaped array.
 
-    None where the lengths are computed in ways that do not tell whether one of them is negative.
+    None where the lengths are computed in ways that do not show whether one of them is negative.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""PyTensor's rewrites of tensor expressions, and what they are made of."""
+"""PyTensor's rewrites of tensor expressions, and what they are made from."""
 # ruff: noqa: F401 -- this file re-exports
 
 import sys

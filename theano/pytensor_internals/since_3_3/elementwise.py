@@ -1,4 +1,4 @@
-"""Functions of tensors, by operators on numbers of our own that PyTensor 3.3 computes by several."""
+"""Functions of tensors, by operators on our own numbers that PyTensor 3.3 computes by several."""
 
 from __future__ import annotations
 

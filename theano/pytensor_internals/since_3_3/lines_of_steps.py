@@ -49,7 +49,7 @@ class _KeepsLines(NodeRewriter):
 
 
 class MergeWithLines(ScanMerge):
-    """One loop of several, in whose step are the lines of theirs."""
+    """One loop of several, in whose step are their lines."""
 
     def merge(self, nodes: list[Apply]) -> list[Replaced]:
         """Return what takes the place of the results of some loops."""
@@ -87,7 +87,7 @@ def _is_frozen(op: Any) -> bool:
 
 
 def _loop_with_lines(node: Apply, results: list[Replaced]) -> Apply:
-    """The same loop around a step of ours."""
+    """The same loop around one of our steps."""
     op: Any = node.op
     made = FrozenWhenAsked.__new__(FrozenWhenAsked)
     vars(made).update(vars(op))

@@ -72,7 +72,7 @@ def step_shared_with(graph: FunctionGraph) -> FunctionGraph:
 
 
 def unfrozen_step(graph: FunctionGraph | FrozenFunctionGraph) -> FunctionGraph:
-    """The step of a loop of PyTensor's as one of ours."""
+    """The step of a PyTensor loop as one of ours."""
     if isinstance(graph, StepGraph):
         return graph
     places = graph.inputs
@@ -115,7 +115,7 @@ class FrozenWhenAsked(Scan):
         return made
 
     def clone(self) -> FrozenWhenAsked:
-        """A copy with a step of its own, which is not compiled."""
+        """A copy with its own step, which is not compiled."""
         made = copy(self)
         made._fn = None
         made.fgraph = self.fgraph.copied()

@@ -114,7 +114,7 @@ def _is_left_over(path: Path) -> bool:
 
 
 def _hold(lock: int) -> bool:
-    """Lock a file, until it is closed; answers whether no other process holds it."""
+    """Lock a file, until it is closed; return whether no other process holds it."""
     if fcntl is None:
         return True
     try:

@@ -73,7 +73,7 @@ class CachedGraphs(SequentialGraphRewriter):
             _log.debug("a graph is not stored: %s", why)
             name = None
         if name is None:
-            # not where the exception is handled: it would be told of with those of the rewrites
+            # not where the exception is handled: it would be reported with those of the rewrites
             return self._rewritten(fgraph)
         inputs = list(fgraph.inputs)
         if _read(self._folder / name, fgraph, inputs):
@@ -98,7 +98,7 @@ class CachedAs(Feature):
     Parameters
     ----------
     write
-        What puts it there, if it is not there yet; answers whether that was possible.
+        What puts it there, if it is not there yet; return whether that was possible.
 
     Attributes
     ----------
@@ -110,7 +110,7 @@ class CachedAs(Feature):
         self.folder, self.name, self._write = folder, name, write
 
     def write(self) -> bool:
-        """Put the graph on disk, when there is time for it; answers whether it is there."""
+        """Put the graph on disk, when there is time for it; return whether it is there."""
         write, self._write = self._write, None
         if self.name is not None and write is not None and not write():
             self.name = None
@@ -158,7 +158,7 @@ def _write(
 
 
 def _read(path: Path, fgraph: FunctionGraph, inputs: list[Variable]) -> bool:
-    """Make the graph what the file holds; answers whether there is one that can be read."""
+    """Make the graph what the file holds; return whether there is one that can be read."""
     content = read_sealed(path)
     if content is None:
         return False
@@ -215,5 +215,5 @@ def _is_in_type(wanted: Type, variable: Any) -> bool:
 
 
 def _carried(fgraph: FunctionGraph) -> list[Any]:
-    """The features of a graph that go where it goes; they tell what variables they remember."""
+    """The features of a graph that go where it goes; they list the variables they remember."""
     return [feature for feature in features_of(fgraph) if hasattr(feature, "remembered")]

@@ -138,7 +138,7 @@ def _as_data(
 
 
 def _described(variable: Variable, types: dict[Any, int]) -> tuple[Any, ...]:
-    """Return what there is to say of a variable beside what it is computed from."""
+    """Return what describes a variable next to what it is computed from."""
     number = types.setdefault(_described_type(variable.type), len(types))
     return _described_kind(variable), number, variable.name, _described_tag(variable.tag)
 
@@ -158,12 +158,12 @@ def _described_constant(variable: Variable, types: dict[Any, int]) -> Any:
 
 
 def _described_op(op: Any) -> Any:
-    """Return what tells an operation: of a frequent one what it is made with, which takes less than to pickle it."""
+    """Return what identifies an operation: of a frequent one what it is made with, which takes less than to pickle it."""
     return ("DimShuffle", *properties_of(op).values()) if type(op) is DimShuffle else op
 
 
 def _described_data(data: Any) -> Any:
-    """Return what tells the value of a constant; to pickle an array takes some times as long as its bytes."""
+    """Return what identifies the value of a constant; to pickle an array takes some times as long as its bytes."""
     plain = type(data) is np.ndarray and data.dtype.kind in "biufc" and data.flags.c_contiguous
     if plain and data.size <= LARGEST_DESCRIBED:
         return "ndarray", data.dtype.str, data.shape, data.tobytes()

@@ -1,4 +1,4 @@
-"""An operator that PyTensor made of a graph becomes the graph, where Python runs it.
+"""An operator that PyTensor made from a graph becomes the graph, where Python runs it.
 
 Such an operator compiles its graph when it is first run, each node of it by the C++ compiler,
 whatever the mode of the function: the first log-sum-exp in ``FAST_COMPILE`` would take seconds.

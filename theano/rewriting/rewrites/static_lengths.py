@@ -1,4 +1,4 @@
-"""Lengths that a program tells of an array, and whether it contradicts itself."""
+"""Lengths that a program declares of an array, and whether it contradicts itself."""
 
 from __future__ import annotations
 

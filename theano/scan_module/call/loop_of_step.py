@@ -73,7 +73,7 @@ def results_of_loop(
     backwards
         Whether to go through the sequences from their ends.
     settings
-        What the loop carries beside its step.
+        What the loop carries next to its step.
 
     Returns
     -------

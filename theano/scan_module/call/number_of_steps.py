@@ -46,7 +46,7 @@ def check_steps(n_steps: Any, sequences: Any, name: str | None) -> None:
 
 
 def check_truncation(truncate_gradient: Any, name: str | None) -> None:
-    """Check that the number of steps that a gradient goes back is an int of Python's.
+    """Check that the number of steps that a gradient goes back is a Python int.
 
     Raises
     ------

@@ -141,7 +141,7 @@ def first_row_gradient(found: DifferentiatedLoop, state: State, carried: Variabl
     first = carried[-1]
     if isinstance(rows_of_steps(given), Variable) and not _is_zero_first(given):
         first = first + given[0]
-    # as a row of length 1 from the beginning: rewrites do not change what is told of it later
+    # as a row of length 1 from the beginning: rewrites do not change its static lengths later
     row = pt.shape_padleft(first)
     return pt.set_subtensor(pt.zeros_like(state.outer, dtype=first.type.dtype)[:1], row)
 
@@ -155,7 +155,7 @@ def _carried(
 ) -> State:
     """Return a state that is what steps pass on, from the last step to the first one."""
     gradient = found.step.gradients[state.reads[0].inner]
-    # what is told of the gradient of one row holds of all, as loops want it
+    # the static lengths of the gradient of one row hold for all, as loops want it
     static = [one or other for one, other in zip(_shape(gradient), _shape(cotangent), strict=True)]
     carry = TensorType(cotangent.type.dtype, tuple(static))(cotangent.name)
     gradient = _as_type(gradient, carry)

@@ -1,4 +1,4 @@
-"""Operations that compute the same and differ in their gradients: what tells them apart.
+"""Operations that compute the same and differ in their gradients: what distinguishes them.
 
 PyTensor compares operations by what they compute. The factor of ``grad_scale``, or whether the
 gradient of a sparse sum is sparse, is left out, so that such operations are merged once gradients

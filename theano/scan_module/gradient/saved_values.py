@@ -63,7 +63,7 @@ UNBOUNDED = 2**30
 
 EXPONENTIALS = (Exp, Exp2, Expm1, Sinh, Cosh)
 ARITHMETIC = (Add, Sub, Mul, TrueDiv, Neg, Reciprocal, Sqr)
-# none of which a rewrite has to see beside what the gradient makes of it, as it has exponentials and sigmoids
+# none of which a rewrite has to see next to what the gradient makes of it, as it has exponentials and sigmoids
 LONG_BY_XLA = (Log, Log1p, Log2, Log10, Pow, Tanh, Sin, Cos, Tan, ArcTan, Erf)
 
 
@@ -82,7 +82,7 @@ class ForwardStep:
     invariants
         Inner inputs that are the same in every step.
     savable
-        Picks from values of the step those that can be saved, which have one shape in all steps.
+        Selects those values of the step that can be saved, which have one shape in all steps.
     """
 
     available: Collection[Variable]
@@ -111,7 +111,7 @@ def choose_saved_values(
     policy
         'auto': the minimum cut; 'all': every value that the backward step reads, or the minimum
         cut if one of them cannot be saved;
-        'none': only what cannot be computed again, such as random draws and ``choices``.
+        'none': only what cannot be computed again, such as random samples and ``choices``.
     """
     needed = _needed(step, list(backward_outputs), set(cotangents))
     region = _region(step, needed)
@@ -205,7 +205,7 @@ def _of_exponentials(region: list[Variable]) -> set[Variable]:
 def _long_by_xla(variables: list[Variable]) -> set[Variable]:
     """Return the functions that XLA on the CPU, which a flag asks for, takes longer for than to store them.
 
-    Beside products they take little, and the memory would be more.
+    Next to products they take little, and the memory would be more.
     """
     nodes = [variable.owner for variable in variables if variable.owner is not None]
     if not config.device.startswith("xla:cpu") or any(is_product(node.op) for node in nodes):

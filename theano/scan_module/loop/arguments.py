@@ -243,12 +243,12 @@ class Loop:
         return self.with_inner_outputs(edited), places
 
     def once(self, what: Hashable, make: Callable[[], Made]) -> Made:
-        """Return what is made of the step alone: where it is in normal form, once for equal steps.
+        """Return what is made from the step alone: where it is in normal form, once for equal steps.
 
         Parameters
         ----------
         what
-            Which of the things that are made of this step.
+            Which of the things that are made from this step.
         make
             Makes it; nobody changes what it returns.
         """
@@ -258,7 +258,7 @@ class Loop:
         return once_for_equal_steps(key, make)
 
     def with_step_copied(self) -> Loop:
-        """The same loop, whose step is in variables of its own."""
+        """The same loop, whose step is in its own variables."""
         inputs = self.inner_inputs
         places = [fresh_like(variable) for variable in inputs]
         outputs = copied(self.inner_outputs, dict(zip(inputs, places, strict=True)))
@@ -337,7 +337,7 @@ def fresh_like(variable: Variable) -> Variable:
 
 
 def unpack(node: Apply) -> Loop:
-    """The arguments of a ``Scan`` node by role, with inner variables of its own.
+    """The arguments of a ``Scan`` node by role, with separate inner variables.
 
     Parameters
     ----------

@@ -1,7 +1,7 @@
 """Sequences and invariants of a loop whose types say more than those of their places in the step.
 
 Rewrites outside of a loop may find out that a dimension has length 1, and a cotangent or tangent of
-a sequence may be told of one. PyTensor's ``make_node`` takes no such value for a place whose type
+a sequence may have a static length. PyTensor's ``make_node`` takes no such value for a place whose type
 does not say so.
 """
 

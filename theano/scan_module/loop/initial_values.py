@@ -21,14 +21,14 @@ from theano.scan_module.loop.state_types import loose_axes
 
 
 def first_rows(first: Variable, state: State) -> Variable:
-    """The first rows of a state, which are not told to be one, nor to have lengths that rows lose.
+    """The first rows of a state, whose type does not say that they are one, nor that they have lengths that rows lose.
 
     Parameters
     ----------
     first
         The rows that the user gave.
     state
-        The state, whose step may read rows that are told less of.
+        The state, whose step may read rows of a less static type.
     """
     loose = unbroadcast(first, 0) if state.kind == SIT_SOT else first
     return unbroadcast(loose, *loose_axes(loose, state.reads[0].inner))

@@ -14,7 +14,7 @@ from theano.pytensor_internals.functions.compiling import alias_root
 
 
 class ResultCopy(DeepCopyOp):
-    """The same value in memory of its own."""
+    """The same value in its own memory."""
 
     def pullback(
         self, inputs: list[Variable], outputs: list[Variable], cotangents: list[Variable]

@@ -155,7 +155,7 @@ class Roles:
     @classmethod
     @lru_cache(maxsize=256)
     def of_info(cls, info: ScanInfo) -> Roles:
-        """The roles that the description of an op tells; rewrites ask again for each argument."""
+        """The roles that the description of an op gives; rewrites ask again for each argument."""
         slices = zip(info.mit_mot_in_slices, info.mit_mot_out_slices, strict=True)
         return cls(
             sequences=info.n_seqs,

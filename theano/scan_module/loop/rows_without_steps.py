@@ -65,7 +65,7 @@ def _inputs(node: Apply) -> list:
 
 def _lengths_of(node: Apply) -> Callable:
     """A function of the loop's inputs: the lengths of the rows of its traces."""
-    # variables of their own, since shared ones cannot be given
+    # their own variables, since shared ones cannot be given
     fresh = {variable: variable.type() for variable in _inputs(node)}
     node = node.clone_with_new_inputs([fresh.get(v, v) for v in node.inputs])
     shapes = [
@@ -76,7 +76,7 @@ def _lengths_of(node: Apply) -> Callable:
     ]
     found = Roles.of(node.op).outer_outputs(output_shapes(node, shapes)).traces
     lengths = [length for shape in found for length in shape[1:]]  # type: ignore[index]
-    # a length that only a step tells is 0, where there is none
+    # a length that only a step gives is 0, where there is none
     needs_steps = [any(v.owner is node for v in ancestors([length])) for length in lengths]
     lengths = [
         constant(0) if never else length for never, length in zip(needs_steps, lengths, strict=True)

@@ -25,7 +25,7 @@ FIELDS = {
     "tap_array": "tap_array",
 }
 
-# Methods that pick arguments or results of a node, and that Theano also gave the node itself
+# Methods that select arguments or results of a node, and that Theano also gave the node itself
 OF_INPUTS = (
     "outer_mitmot",
     "outer_mitsot",
@@ -56,7 +56,7 @@ class ScanAttributes(FrozenWhenAsked):
     """
 
     def of_equal_step(self, name: str | None, **settings: Any) -> ScanAttributes:
-        """A loop of the same step, with a name and settings of its own."""
+        """A loop of the same step, with a name and its own settings."""
         made = copy(self)
         made.fgraph = step_shared_with(self.fgraph)
         vars(made).update(settings, name=name or "scan_fn")

@@ -1,6 +1,6 @@
-"""The type of a state tells a length of 1 only where its first value and the step both tell it.
+"""The type of a state has a static length of 1 only where its first value and the step both have it.
 
-`T.zeros((1, n))` tells that it has one row; what a step returns mostly tells of no such length.
+`T.zeros((1, n))` has a static length of one row; what a step returns mostly has none.
 Theano 1.0 refused such a loop. A state that is not statically of one row is right for both.
 """
 
@@ -95,7 +95,7 @@ def _looser_reads(states: Iterable[State]) -> dict[Variable, Variable]:
 
 
 def _with_forgotten(variable: Variable, axes: set[int]) -> Variable:
-    """A fresh variable like another, whose type does not tell that some lengths are 1."""
+    """A fresh variable like another, whose type has no static lengths of 1 for some axes."""
     shape = [None if axis in axes else size for axis, size in enumerate(variable.type.shape)]
     fresh = variable.type.clone(shape=shape)(name=variable.name)
     fresh.tag = copy.copy(variable.tag)
@@ -121,14 +121,14 @@ def _made_again(node: Apply, inputs: list[Variable]) -> Apply:
 
 
 def _returned_loosely(state: State) -> State:
-    """The state, whose step does not tell more of what it returns than what it reads tells."""
+    """The state, whose step has no more static lengths in what it returns than in what it reads."""
     return _with_results(
         state, lambda returned, read: unbroadcast(returned, *(_ones(returned) - _ones(read)))
     )
 
 
 def _declared(state: State) -> State:
-    """The state, whose step says of what it returns what its first value tells."""
+    """The state, whose step gives what it returns the static lengths of its first value."""
     return _with_results(
         state, lambda returned, read: addbroadcast(returned, *(_ones(read) - _ones(returned)))
     )
@@ -142,7 +142,7 @@ def _with_results(state: State, fitted) -> State:
 
 
 def _as_loose_as_read(state: State) -> State:
-    """The state in memory that tells no more than what the step reads of it."""
+    """The state in memory, with no more static lengths than what the step reads of it."""
     if state.kind not in (SIT_SOT, MIT_SOT):
         return state
     axes = loose_axes(state.outer, state.reads[0].inner)

@@ -75,7 +75,7 @@ class ScanReport:
         ----------
         path
             A name that ends in ``.html``, for a page, in ``.svg``, for the pictures of the loops
-            alone, or in ``.txt``. Beside a page, where pydot and graphviz are installed, lies
+            alone, or in ``.txt``. Next to a page, where pydot and graphviz are installed, lies
             another with the whole graph, by `theano.d3viz`, to which it leads.
 
         Raises

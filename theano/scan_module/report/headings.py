@@ -6,6 +6,6 @@ MERGED = "merged"
 SPLIT = "split"
 SHORTENED = "shortened"
 
-# The order in a report; a rewrite may have a heading of its own, which comes after these.
+# The order in a report; a rewrite may have its own heading, which comes after these.
 IN_ORDER = (SPLIT, HOISTED, PUSHED_OUT, MERGED, SHORTENED)
 LEFT = "left as it was"

@@ -145,7 +145,7 @@ class LoopHistory(Feature):
 
     @register_feature_callback
     def on_import(self, graph: FunctionGraph, node: Apply, reason: object) -> None:
-        """A loop that a rewrite of ours made gets the numbers of the loop that it rewrites."""
+        """A loop that one of our rewrites made gets the numbers of the loop that it rewrites."""
         if is_a(node.op, PyTensorScan) and not origins_of(node):
             if self._visited is None:
                 self._unknown.add(node)

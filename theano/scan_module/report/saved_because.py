@@ -15,7 +15,7 @@ from theano.tensor.nnet.correlation.filtering import Filtering
 _DEAR = (
     (lambda op: isinstance(op, Filtering), "a correlation"),
     (lambda op: is_product(op), "a product"),
-    (lambda op: isinstance(op, RandomVariable), "a random draw"),
+    (lambda op: isinstance(op, RandomVariable), "a random sample"),
     (lambda op: isinstance(op, PyTensorScan), "a loop"),
     (lambda op: isinstance(op, CAReduce), "a sum over elements"),
 )

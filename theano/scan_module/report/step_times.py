@@ -37,7 +37,7 @@ class StatementTime:
 
     @property
     def where(self) -> str:
-        """The line in words, as seen from the folder that the process is in."""
+        """The line as text, as seen from the folder that the process is in."""
         return format_line(self.line, self.of_gradient)
 
 
@@ -48,7 +48,7 @@ class LoopTime:
     Attributes
     ----------
     node
-        The loop in its graph; of a loop that is inside another, in what the engine made of that.
+        The loop in its graph; of a loop that is inside another, in what the engine made from that.
     overhead_per_step
         Seconds between the last statement of a step and the first of the next.
     """

@@ -34,7 +34,7 @@ def loop_lines(loop: LoopReport) -> list[str]:
     """A loop in lines."""
     lines = [name_and_place(loop)]
     if len(loop.sources) > 1:
-        lines.append(f"  made of the loops {', '.join(loop.sources)}")
+        lines.append(f"  made from the loops {', '.join(loop.sources)}")
     if loop.vanished:
         lines.append("  no loop left: everything is computed outside")
     lines.append(f"  products per step: {change(loop.products_before, loop.products_after)}")

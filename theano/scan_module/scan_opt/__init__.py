@@ -1,6 +1,6 @@
 """The rewrites of loops: what runs, in which order, under which names.
 
-Importing this module registers them in PyTensor's database under tags of our own, which only
+Importing this module registers them in PyTensor's database under our own tags, which only
 Theano's modes ask for.
 """
 
@@ -57,7 +57,7 @@ REWRITES = (
     ("unify_forward_loops", UnifyForwardLoops(), -0.5, (FAST_RUN_TAG, FAST_COMPILE_TAG)),
     ("record_loops", RecordLoops(), -0.49, (FAST_RUN_TAG, FAST_COMPILE_TAG)),
     ("drop_dead_results", DropDeadResults(), 0.045, (FAST_RUN_TAG,)),
-    # PyTensor's cleaning has made loops again; ours tell their shapes at less cost
+    # PyTensor's cleaning has made loops again; ours give their shapes at less cost
     ("cleaned_loops_are_ours", LoopsAreOurs(), 0.051, (FAST_RUN_TAG,)),
     ("SplitJoinedProducts", SplitJoinedProducts(), 0.0515, (FAST_RUN_TAG,)),
     ("HoistInvariants", HoistInvariants(), 0.052, (FAST_RUN_TAG,)),

@@ -111,7 +111,7 @@ def invariant_values(loop: Loop, step: StepAnalysis) -> list[Variable]:
 
 
 def _lengths_of(value: Variable, step: StepAnalysis) -> list[Variable] | None:
-    """The lengths that a list of lengths, or an array of one constant or none, is made of; else None."""
+    """The lengths that a list of lengths, or an array of one constant or none, is made from; else None."""
     node = value.owner
     if node is None:
         return None

@@ -59,7 +59,7 @@ class JoinedOperand:
     joined_left: bool
 
     def places(self, step: StepAnalysis) -> list[slice]:
-        """Return where the rows, or the columns, of the matrix are that each part meets."""
+        """Return where the rows, or the columns, of the matrix are that each part is multiplied by."""
         axis = -1 if self.joined_left else 0
         lengths = [step.outer_shape(part)[axis] for part in self.parts]
         places, start = [], 0
@@ -181,7 +181,7 @@ def _found(loop: Loop, step: StepAnalysis) -> list[JoinedOperand | SplitResult |
 
 
 def _joined_operand(node: Apply, step: StepAnalysis) -> JoinedOperand | None:
-    """The product of an invariant matrix with something that is joined where they meet."""
+    """The product of an invariant matrix with something that is joined along the summed dimension."""
     [product, *_] = node.outputs
     operands = product_of(product)
     if operands is None:
@@ -291,7 +291,7 @@ def _split_result(inner: FunctionGraph, step: StepAnalysis, found: SplitResult) 
     """Replace the parts of a product by products; returns the new invariants of the loop."""
     matrix, sizes = step.outer_value(found.matrix), step.outer_value(found.sizes)
     parts = found.node.outputs
-    # it complains of the sizes of which the step's would
+    # it complains about the sizes of which the step's would
     matrices = pt.split(matrix, sizes, n_splits=len(parts), axis=0 if found.matrix_left else 1)
     invariants = []
     for part, part_matrix in zip(parts, matrices, strict=True):

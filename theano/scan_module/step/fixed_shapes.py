@@ -36,7 +36,7 @@ class FixedShapes:
     """Values of a step that have the same shape in every step, with that shape.
 
     A length that is computed from the values of a sequence or a state may differ between steps,
-    and a shape that an operation cannot tell beforehand may too.
+    and a shape that an operation does not give beforehand may too.
 
     Parameters
     ----------

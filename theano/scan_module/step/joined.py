@@ -9,7 +9,7 @@ from pytensor.tensor.elemwise import DimShuffle
 from theano.pytensor_internals.graphs.kinds import is_a
 from theano.pytensor_internals.operations.axes import axis_apart
 
-# of more parts each is too narrow for a product of its own
+# of more parts each is too narrow for its own product
 MOST_PARTS = 4
 
 

@@ -132,7 +132,7 @@ def forget_the_first(kept: dict, most: int) -> None:
         kept.pop(next(iter(kept)), None)
 
 
-# a step may ask for the shape of what it made of a length that it had asked for
+# a step may ask for the shape of what it made from a length that it had asked for
 READS_BEHIND_READS = 4
 REMEMBERED = "shapes_of_step"
 # Those looked at last; each keeps its step in memory.

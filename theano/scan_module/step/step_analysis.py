@@ -154,7 +154,7 @@ class _Found:
     bits, reached
         The inputs of the step, and those that a value is computed from, as bits.
     sums, terms_of
-        Sums that were made of terms, and the terms of each.
+        Sums that were made from terms, and the terms of each.
     """
 
     shapes: FixedShapes

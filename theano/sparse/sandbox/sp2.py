@@ -108,7 +108,7 @@ csc_dbinomial = Binomial("csc", "float64")
 
 
 class Multinomial(Op):
-    """Draw, for each row of a csr matrix of probabilities, how often each outcome comes."""
+    """Draw, for each row of a csr matrix of probabilities, how often each category occurs."""
 
     __props__ = ()
 

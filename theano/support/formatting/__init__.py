@@ -1,1 +1,1 @@
-"""Words of messages."""
+"""Formatting of messages."""

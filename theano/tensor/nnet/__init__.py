@@ -1,4 +1,4 @@
-"""Theano 1.0's `theano.tensor.nnet`: what neural networks are made of."""
+"""Theano 1.0's `theano.tensor.nnet`: what neural networks are made from."""
 
 from theano.support.lazy_names import lazy_names
 

@@ -44,7 +44,7 @@ class ConvOp(AbstractConv2d):
     ------
     ValueError
         An option that is not one of those above; shapes in which there is no window; when the
-        function runs, an array that is not of the shape that was told.
+        function runs, an array that is not of the declared shape.
 
     Attributes
     ----------
@@ -152,9 +152,9 @@ def conv2d(
     NotScalarConstantError
         A length in a shape is a variable that is not constant.
     AssertionError
-        The shapes tell different numbers of channels.
+        The shapes give different numbers of channels.
     ValueError
-        When the function runs: an array is not of the shape that was told, or a filter is
+        When the function runs: an array is not of the declared shape, or a filter is
         larger than an image that nothing is put around.
 
     Examples
@@ -182,7 +182,7 @@ def _warn_of_unrolling(**hints: Any) -> None:
     given = [name for name, value in hints.items() if value is not None]
     if given:
         warnings.warn(
-            f"{', '.join(given)} told Theano's C loops of convolutions how to be written; "
+            f"{', '.join(given)} set how Theano's C loops of convolutions were written;  "
             "there are none here",
             stacklevel=4,
         )
@@ -198,7 +198,7 @@ def _constants(shape: Any) -> list[int | None]:
 
 
 def _of_shape(x: TensorVariable, declared: Sequence[int | None], name: str) -> TensorVariable:
-    """Return `x`, checked when the function runs to be of the shape that was told."""
+    """Return `x`, checked when the function runs to be of the declared shape."""
     if x.ndim != len(declared):
         return x  # what has not 4 dimensions is refused by the convolution
     for axis, holds in declared_lengths(x, declared).items():

@@ -50,9 +50,9 @@ def conv2d(
     num_groups : int
         How many groups of channels are convolved on their own.
     unshared : bool
-        Whether each window has filters of its own.
+        Whether each window has its own filters.
     **kwargs
-        Other arguments of `conv2d` before Theano 0.8, which told how its loops were written.
+        Other arguments of `conv2d` before Theano 0.8, which set how its loops were written.
 
     Returns
     -------

@@ -35,7 +35,7 @@ __all__ = [
     "ultra_fast_sigmoid",
 ]
 
-# Theano tells its tests by this that the rewrite is off; PyTensor always has it.
+# Theano's tests read here that the rewrite is off; PyTensor always has it.
 register_local_1msigmoid = False
 
 sigmoid_inplace = inplace.sigmoid_inplace

@@ -1,1 +1,1 @@
-"""Draws from NumPy's `RandomState`, as `shared_randomstreams` makes them."""
+"""Samples of NumPy's `RandomState`, as `shared_randomstreams` makes them."""

@@ -98,7 +98,7 @@ class SampleFromGenerator(Op):
     default_output = 1
 
     def __init__(self, sampler: RandomVariable):
-        # the generator that is made of the words is nobody else's
+        # the generator that is made from the words is nobody else's
         self.sampler = in_place(sampler)
 
     def __str__(self):
@@ -114,7 +114,7 @@ class SampleFromGenerator(Op):
 
     def pullback(self, inputs, outputs, cotangents):
         undefined = [
-            grad_undefined(self, k, value, "draws have no gradient")
+            grad_undefined(self, k, value, "samples have no gradient")
             for k, value in enumerate(inputs[2:], 2)
         ]
         return [disconnected_type(), disconnected_type(), *undefined]

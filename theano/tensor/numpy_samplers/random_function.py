@@ -94,11 +94,11 @@ class RandomFunction(Op):
         Name of a method of `RandomState`, or a function that takes the generator, the
         parameters, and the shape as the last.
     outtype : TensorType
-        The type of the draw.
+        The type of the sample.
     inplace : bool
         Whether the generator itself advances, instead of a copy.
     ndim_added : int
-        How many dimensions the draw has beside those of the shape.
+        How many dimensions the sample has besides those of the shape.
     """
 
     __props__ = ("fn", "outtype", "inplace", "ndim_added")
@@ -140,7 +140,7 @@ class RandomFunction(Op):
         Returns
         -------
         Apply
-            Its outputs are the advanced generator and the draw.
+            Its outputs are the advanced generator and the sample.
         """
         if not isinstance(r.type, RandomStateType):
             raise TypeError(f"{self}: expected a variable of RandomStateType, got {r.type}")
@@ -180,19 +180,19 @@ class RandomFunction(Op):
         known = () if shape is None else shape
         if sampled.ndim != ndim or sampled.shape[: len(known)] != known:
             raise ValueError(
-                f"{self}: expected a draw of {ndim} dimensions that starts with shape {known}, "
+                f"{self}: expected a sample of {ndim} dimensions that starts with shape {known}, "
                 f"got shape {sampled.shape}"
             )
         output_storage[0][0] = r
         output_storage[1][0] = sampled
 
     def connection_pattern(self, node):
-        """A draw follows from its parameters, though not smoothly; the generator from nothing."""
+        """A sample follows from its parameters, though not smoothly; the generator from nothing."""
         return [[False, False], [False, False], *([False, True] for _ in node.inputs[2:])]
 
     def pullback(self, inputs, outputs, cotangents):
         refused = [
-            grad_undefined(self, k, value, "draws have no gradient")
+            grad_undefined(self, k, value, "samples have no gradient")
             for k, value in enumerate(inputs[2:], 2)
         ]
         return [disconnected_type(), disconnected_type(), *refused]

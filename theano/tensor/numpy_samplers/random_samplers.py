@@ -1,4 +1,4 @@
-"""Draws that NumPy's `RandomState` has no one method for, in Theano 1.0's order.
+"""Samples that NumPy's `RandomState` has no one method for, in Theano 1.0's order.
 
 Each function takes the generator first and the shape last, as `RandomFunction` calls them.
 """
@@ -53,7 +53,7 @@ def permutation_helper(
 def multinomial_helper(
     random_state: np.random.RandomState, n: np.ndarray, pvals: np.ndarray, size: tuple | None
 ) -> np.ndarray:
-    """Draw how often each outcome occurs in `n` trials, for each row of `pvals`.
+    """Draw how often each category occurs in `n` trials, for each row of `pvals`.
 
     `n` and the rows broadcast against each other, and to `size` if it is given.
     """

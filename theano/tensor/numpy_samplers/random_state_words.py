@@ -23,7 +23,7 @@ __all__ = [
 ]
 
 _GENERATOR = 624
-# Beside the generator's own: the next of them to use, whether a normal draw is left, and that draw.
+# Besides the generator's own: the next of them to use, whether a normal sample is left, and that sample.
 WORDS = _GENERATOR + 4
 
 words_type = TensorType("uint32", shape=(WORDS,))
@@ -110,7 +110,7 @@ class SampleFromWords(Op):
     __props__ = ("sampler",)
 
     def __init__(self, sampler: RandomFunction):
-        # the generator that is made of the words is nobody else's
+        # the generator that is made from the words is nobody else's
         self.sampler = RandomFunction(sampler.fn, sampler.outtype, True, sampler.ndim_added)
 
     def __str__(self):

@@ -1,4 +1,4 @@
-"""Programs on disk, beside the rewritten graphs that they were made of.
+"""Programs on disk, next to the rewritten graphs that they were made from.
 
 A program follows from its graph. Nodes are written as their positions in the order of computation,
 and variables as the nodes that compute them, so that a file holds no graph.
@@ -83,7 +83,7 @@ class _Places:
         self.of_input = {variable: k for k, variable in enumerate(fgraph.inputs)}
 
     def wiring(self) -> Any:
-        """Return what a program depends on beside the graph as it is stored, and the order of nodes."""
+        """Return what a program depends on besides the graph as it is stored, and the order of nodes."""
         fgraph = self.fgraph
         protected = protected_inputs(fgraph)
         return (

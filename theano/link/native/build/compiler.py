@@ -1,4 +1,4 @@
-"""The system's C compiler: its flags, what tells its results apart, and runs of it."""
+"""The system's C compiler: its flags, what distinguishes its results, and runs of it."""
 
 from __future__ import annotations
 
@@ -53,9 +53,9 @@ _warned_of: set[str] = set()
 
 
 def warn_of_compiler(reason: str) -> None:
-    """Say once that a function, and maybe each, runs without native code, and why."""
+    """Warn once that a function, and maybe each, runs without native code, and why."""
     if find_compiler() is None or _warned_of:
-        # who has no compiler was told so
+        # who has no compiler has been warned
         return
     _warned_of.add(reason)
     warnings.warn(
@@ -81,7 +81,7 @@ def name_of(text: str, flags: tuple[str, ...]) -> str:
 
 @functools.cache
 def _version(command: Command) -> str:
-    """Return what tells one compiler from the next of the same name, without running it."""
+    """Return what distinguishes one compiler from the next of the same name, without running it."""
     # of a command such as "ccache gcc", both
     paths = [shutil.which(word) for word in command if not word.startswith("-")]
     found = [Path(path).resolve() for path in paths if path is not None]
@@ -101,7 +101,7 @@ def _processor() -> str:
 
 @dataclass(frozen=True)
 class Run:
-    """A run of the compiler, with a folder of its own.
+    """A run of the compiler, with its own folder.
 
     Attributes
     ----------
@@ -118,7 +118,7 @@ class Run:
         return self.process.poll() is not None
 
     def seconds_used(self) -> float | None:
-        """Return how long it has had a core, where the system tells."""
+        """Return how long it has had a core, where the system reports it."""
         return seconds_used(self.process.pid)
 
     def finish(self) -> None:
@@ -127,7 +127,7 @@ class Run:
         Raises
         ------
         CannotLower
-            With what the compiler complains of.
+            With what the compiler complains about.
         OSError
             When there is no space left.
         """
@@ -217,7 +217,7 @@ def link(folder: Path, made: str, files: Sequence[Path], linker: str) -> Run:
 
 
 def _run(folder: Path, made: str, arguments_in: Callable[[Path], list[str]]) -> Run:
-    """Start a command that makes a file in a folder of its own."""
+    """Start a command that makes a file in its own folder."""
     work = make_building_folder(folder)
     try:
         target = work.path / made

@@ -35,7 +35,7 @@ class Build:
     Attributes
     ----------
     identity
-        What tells its library from others.
+        What distinguishes its library from others.
     """
 
     code: ProgramText

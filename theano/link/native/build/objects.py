@@ -69,7 +69,7 @@ def object_files(
     Raises
     ------
     CannotLower
-        With what the compiler complains of.
+        With what the compiler complains about.
     OSError
         When the folder cannot be written.
     """
@@ -138,7 +138,7 @@ def _wait(runs: Iterable[Run]) -> None:
 
 
 def _seconds_used(runs: Iterable[Run]) -> float:
-    """Return how long runs have had a core, as far as the system tells."""
+    """Return how long runs have had a core, as far as the system reports it."""
     return sum(run.seconds_used() or 0.0 for run in runs)
 
 

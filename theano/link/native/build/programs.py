@@ -45,7 +45,7 @@ def loaded_program(
     meanwhile
         What there is to do while the compiler runs; it is done once, in any case.
     profiled
-        Whether its times will be told, so that it has to be optimized from the first call on.
+        Whether its times will be reported, so that it has to be optimized from the first call on.
 
     Raises
     ------

@@ -4,7 +4,7 @@ What only a branch needs is computed in it, and so only where it is taken:
 
     ifelse(c, f(x), g(x))   ->   lazy choice of (c, x, x) with f and g inside
 
-Each branch is lowered as a loop of one step, which is a C function of its own.
+Each branch is lowered as a loop of one step, which is a separate C function.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ def with_lazy_choices(graph: FunctionGraph) -> FunctionGraph:
         return graph
     copy, known = graph.clone_get_equiv(attach_feature=False)
     regions = lazy_regions(graph, order)
-    # those within a branch are met again in its loop
+    # those within a branch come again in its loop
     for choice in [node for node in choices if not regions[node]]:
         made = _lazy_choice(choice, regions)
         inputs = [known[variable] for variable in made.inputs]

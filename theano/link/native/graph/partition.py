@@ -1,7 +1,7 @@
 """Cut a function's graph into segments for native code and nodes that Python runs.
 
 Every node gets a stage: native nodes of one stage form a segment, after which the other nodes of
-that stage run. Nodes that only a branch of an IfElse needs form segments of their own, so that
+that stage run. Nodes that only a branch of an IfElse needs form their own segments, so that
 the branch that is not taken is not computed.
 """
 
@@ -88,7 +88,7 @@ def _move_to_users(
 
 
 def _move_to_the_end(last: Collection[Apply], stages, native) -> None:
-    """Give nodes the last stage, or one of their own where Python runs nodes in that."""
+    """Give nodes the last stage, or a separate one where Python runs nodes in that."""
     others = [node for node in stages if node not in last]
     if not last or not others:
         return

@@ -3,7 +3,7 @@
 What a shared variable lies in is written when nothing can fail any more, so that a call that fails
 leaves it as it was: the statements that write it come last, the checks of their indices before them,
 and the segment is the last part of the function (`program.py`). Where that cannot be, the variable's
-next value gets memory of its own.
+next value gets its own memory.
 """
 
 from __future__ import annotations

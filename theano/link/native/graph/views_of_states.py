@@ -2,7 +2,7 @@
 
 Check: the next value is an input that gets a new value itself, looked at through operations that
 make views, which nothing else uses, and nothing overwrites that input. Python passes such a view
-on, as Theano did; native code would copy it into memory of its own.
+on, as Theano did; native code would copy it into its own memory.
 """
 
 from __future__ import annotations

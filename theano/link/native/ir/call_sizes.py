@@ -64,7 +64,7 @@ class CallSizes:
     sizes
         The prologue.
     given
-        What the call tells it.
+        What the call gives it.
     known
         Numbers by name that others know.
     """

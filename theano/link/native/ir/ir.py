@@ -14,7 +14,7 @@ import numpy as np
 from theano.link.native.ir.symbolic import Call, Literal, Name, Size, Symbolic
 from theano.support.data_classes import dataclass
 
-# What a loop's C function is given and answers, see render/loop.py. arrays[0] is the table of the
+# What a loop's C function is given and returns, see render/loop.py. arrays[0] is the table of the
 # runtime's functions, arrays[1] the work memory:
 FIRST_ARRAY = 2
 # numbers[0] says whether to run: 2 where the call before has packed operands for this one, too;

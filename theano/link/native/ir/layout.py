@@ -13,7 +13,7 @@ from theano.support.data_classes import dataclass
 
 @dataclass(frozen=True)
 class Product:
-    """A number times named sizes: what a stride is made of, so that strides compare."""
+    """A number times named sizes: what a stride is made from, so that strides compare."""
 
     factor: int
     names: tuple[Symbolic, ...] = ()

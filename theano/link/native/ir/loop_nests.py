@@ -191,7 +191,7 @@ class For:
     polled
         Whether it ends where a `Poll` within it found that the call is to end.
     dtype
-        In lanes, that of the elements of vectors; truth beside them is a mask.
+        In lanes, that of the elements of vectors; booleans next to them are masks.
     """
 
     index: str

@@ -96,7 +96,7 @@ class Sharing:
     partitions
         By the position of the statement.
     barriers
-        Positions of statements before which all threads meet; the number of statements stands
+        Positions of statements before which all threads wait for one another; the number of statements stands
         for the end of the step.
     barriers_by_rows
         The same where rows are shared.

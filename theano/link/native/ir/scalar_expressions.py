@@ -44,7 +44,7 @@ class Expression:
     function
         Whether it calls a mathematical function, which takes longer than arithmetic.
     library
-        The file beside the prelude that it needs: 'activations', 'special_functions',
+        The file besides the prelude that it needs: 'activations', 'special_functions',
         'incomplete_functions', or none.
     """
 
@@ -207,7 +207,7 @@ def power_of(expression: Expression, exponent: Any) -> Expression:
 
 
 def has_function(kind: type, name: str) -> None:
-    """Say that a scalar operation of another package computes a function of special_functions.inc."""
+    """Declare that a scalar operation of another package computes a function of special_functions.inc."""
     TABLE[kind] = _special(name)
 
 
@@ -290,7 +290,7 @@ def _division(name: str, form: _Form, inputs: Sequence[str], output: str) -> Exp
 
 
 def _bits(name: str, form: _Form, inputs: Sequence[str], output: str) -> Expression:
-    """Return what is done to bits; truth on vectors is a mask."""
+    """Return what is done to bits; booleans on vectors is a mask."""
     return Expression(name, form.operation, output, output, output == "bool")
 
 

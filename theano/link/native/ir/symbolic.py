@@ -124,7 +124,7 @@ class Name(Symbolic):
 
 @dataclass(frozen=True)
 class Literal(Symbolic):
-    """A number of a type that is known when code is made; as text, which tells zeros apart."""
+    """A number of a type that is known when code is made; as text, which distinguishes zeros."""
 
     text: str
     dtype: str
@@ -146,7 +146,7 @@ class AsDouble(Symbolic):
 
 @dataclass(frozen=True)
 class Item(Symbolic):
-    """One of the numbers that the caller passes, or that a loop answers."""
+    """One of the numbers that the caller passes, or that a loop returns."""
 
     array: str
     position: int
@@ -160,7 +160,7 @@ class Item(Symbolic):
 
 @dataclass(frozen=True)
 class SizeOfArray(Symbolic):
-    """A size of an array of NumPy's."""
+    """A size of a NumPy array."""
 
     array: str
     dimension: int
@@ -251,7 +251,7 @@ def _within(size: Size, binds: int, spelling: Spelling) -> str:
 
 
 def factor(size: Size) -> str:
-    """A number as text beside which a multiplication may stand."""
+    """A number as text next to which a multiplication may stand."""
     return _within(size, _BINDS["*"], _PLAIN)
 
 

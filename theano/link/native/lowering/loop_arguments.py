@@ -87,7 +87,7 @@ class LoopArguments:
         return argument
 
     def take_sizes(self, argument: Argument, ndim: int, strides: bool) -> None:
-        """Say where the sizes of an array are among the numbers."""
+        """Record where the sizes of an array are among the numbers."""
         # of each array: its number of rows or the stride between them, the shape of a row, and
         # for an invariant its strides
         argument.first_size = self.number_count

@@ -29,7 +29,7 @@ class LoopResults:
         self.roles = arguments.roles
 
     def bind(self, outputs: Sequence[Variable], results: Sequence[Value]) -> None:
-        """Say which row each result of a step goes to, and have it computed there."""
+        """Record which row each result of a step goes to, and have it computed there."""
         computed = self.roles.inner_outputs(list(results))
         states = [a for a in self.loop.arguments if a.kind in ("mit_mot", "ring")]
         untraced = [a for a in self.loop.arguments if a.kind == "untraced"]

@@ -39,7 +39,7 @@ def shared_loop(op: Scan, outer_names: Sequence[str | None], called: str) -> Loo
 
 
 def loops_of_their_own() -> LowerLoop:
-    """Return what lowers each loop that is called by itself, for profiles: they tell equal loops apart."""
+    """Return what lowers each loop that is called by itself, for profiles: they distinguish equal loops."""
     lowered: dict[str, Loop] = {}
 
     def lower_loop(op: Scan, outer_names: Sequence[str | None], called: str) -> Loop:

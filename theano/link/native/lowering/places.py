@@ -1,4 +1,4 @@
-"""The modules of lowerings by operator: each is imported when one of its operators is met."""
+"""The modules of lowerings by operator: each is imported when one of its operators is used."""
 
 import importlib
 

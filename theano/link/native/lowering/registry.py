@@ -20,14 +20,14 @@ _import_lowering: list[Callable[[str], None]] = []
 
 
 def import_lowerings_by(function: Callable[[str], None]) -> None:
-    """Say what imports the lowering of an operator that is met for the first time."""
+    """Register what imports the lowering of an operator that is used for the first time."""
     _import_lowering[:] = [function]
 
 
 def lowers(*operators: type) -> Callable[[Lowering], Lowering]:
     """Register a function as the lowering of these operators.
 
-    It is that of their subclasses, too, unless they say again what they compute.
+    It is that of their subclasses, too, unless they define again what they compute.
     """
 
     def register(function: Lowering) -> Lowering:

@@ -55,7 +55,7 @@ class StatementsOfStep:
     values
         The value of each variable that was lowered; profiles read it, too.
     _made
-        What several operations have made of a value in the same way, with the value.
+        What several operations have made from a value in the same way, with the value.
     errors
         Exceptions that a step may raise: their type and text; the C function returns them
         as negative numbers.
@@ -94,7 +94,7 @@ class StatementsOfStep:
         return buffer
 
     def made_once(self, partition: tuple, value: Value, make: Callable[[], Any]) -> Any:
-        """Return what is made of a value in a way, as often as it is asked for the same."""
+        """Return what is made from a value in a way, as often as it is asked for the same."""
         key = (*partition, id(value))
         if key not in self._made:
             # the value is kept, so that no other one gets its place in memory

@@ -19,7 +19,7 @@ from theano.link.native.statements.map import Map
 from theano.link.native.statements.numbers import Assign, Check
 
 # The C compiler's time grows faster than the pass over elements that it compiles; to store what so
-# many operations made, and to read it again, is little beside them.
+# many operations made, and to read it again, is little compared with them.
 MOST_IN_A_MAP = 256
 
 

@@ -4,7 +4,7 @@ A product that left a loop is as large as all steps together, and so is what the
 to the products after it. In blocks of steps both stay in the cache, and take the memory of a block.
 
 Check: `rows_of_steps.py`. Transformation: arrays of as many rows as a block has steps, and one
-statement that repeats, for each block, what makes them, the call, and what is made of them.
+statement that repeats, for each block, what makes them, the call, and what is made from them.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from theano.link.native.statements.step_blocks import StepBlocks
 
 
 def block_steps(segment: Segment) -> None:
-    """Do loops outside other loops, and what is beside them, some steps at a time."""
+    """Do loops outside other loops, and what is next to them, some steps at a time."""
     for call in list(of_kind(segment.step.statements, CallLoop)):
         if call.when is not None or call.loop.condition is not None:
             continue

@@ -1,6 +1,6 @@
 """A product of which only ranges of columns are read becomes a product for each of the ranges.
 
-Gates whose weights were joined are so computed beside one another, as one product would: but a
+Gates whose weights were joined are so computed next to one another, as one product would: but a
 thread has the same columns of each, need not wait for the others to combine them, and finds each
 gate contiguous.
 

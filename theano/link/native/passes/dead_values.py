@@ -54,7 +54,7 @@ def _is_dead(statement: Statement, reads: Counter[Buffer], returned: set[Buffer]
 
 
 def _pruned(statement: Map, reads: Counter[Buffer], returned: set[Buffer]) -> bool:
-    """Leave out results of a map, beside others, that nothing reads; answers whether there were any."""
+    """Leave out results of a map, along with others, that nothing reads; return whether there were any."""
     used: set[Compute] = set()
     for compute in reversed(statement.body):
         root = None if compute.buffer is None else compute.buffer.root()

@@ -3,7 +3,7 @@
 Arrays that are joined, repeated, rolled or padded are copies of parts; where each reader needs what lies
 within one of them, the copies need not be made. Check: nothing but maps, reductions and copies reads the
 array, each a part that one statement wrote, and what that copied is not written before it is read.
-Transformation: they read it where it is; what was computed in a part has memory of its own.
+Transformation: they read it where it is; what was computed in a part has its own memory.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Copies into every second element, or every third, become one pass.
 
 Each of them would read and write all lines of the memory that it leaves gaps in. Check: the target shows one
-place along the last axis, of a few. Transformation: the copy is a map, which is joined with those beside it.
+place along the last axis, of a few. Transformation: the copy is a map, which is joined with those next to it.
 """
 
 from __future__ import annotations

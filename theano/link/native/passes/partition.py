@@ -43,7 +43,7 @@ class RowRole:
 
 
 def partition_work(loop: Loop) -> None:
-    """Say which thread does what of each statement of a loop's step, and where all of them meet."""
+    """Record which thread does what of each statement of a loop's step, and where all of them wait for one another."""
     rows = {row: _role(a, tap) for row, a, tap in loop.rows if isinstance(row, Buffer)}
     rows |= {w.row: _role(w.argument, w.tap) for w in loop.writes if w.row is not None}
     read = [_role(a, tap) for row, a, tap in loop.rows if isinstance(row, Scalar)]
@@ -52,7 +52,7 @@ def partition_work(loop: Loop) -> None:
 
 
 def partition_statements(segment: Segment) -> None:
-    """Say what each of several threads does of those statements of a segment that take long.
+    """Record what each of several threads does of those statements of a segment that take long.
 
     There, unlike in loops, threads part after each statement.
     """
@@ -142,7 +142,7 @@ def _by_rows_if_they_meet_no_more(
     by_columns: Sharing,
     barriers: Callable[[list[Partition]], set[int]],
 ) -> Sharing:
-    """Return the partition of a batch by rows beside that by columns, where threads meet no more often then.
+    """Return the partition of a batch by rows next to that by columns, where threads wait for one another no more often then.
 
     What is joined, reversed, moved or added up within each row of a batch needs no other row. Nor do
     threads read lines of memory by turns then: two took twice as long for half the columns each as one for all.

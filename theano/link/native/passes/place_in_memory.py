@@ -45,7 +45,7 @@ def place_in_memory(lowered: Loop | Segment) -> None:
 
 
 def needs_memory(buffer: Buffer) -> bool:
-    """Return whether a temporary lies in memory of its own."""
+    """Return whether a temporary lies in its own memory."""
     if buffer.place is not None or buffer.source is not None:
         return False
     return buffer.compute is None or buffer.compute.materialized

@@ -86,7 +86,7 @@ def whole_of(buffer: Buffer) -> Buffer:
 
 
 def _is_own(result: Buffer, outputs: set[Buffer]) -> bool:
-    """Return whether a result has memory of its own, not that of an input."""
+    """Return whether a result has its own memory, not that of an input."""
     return result in outputs or (result.role == "temporary" and result.root() is result)
 
 

@@ -1,7 +1,7 @@
 """The statements next to a loop of which each row belongs to one of its steps.
 
 Check: arrays of which each row belongs to a step, in order or backwards, that nothing needs but the
-loop and what makes them or is made of them row by row, or adds up over all rows; nothing that
+loop and what makes them or is made from them row by row, or adds up over all rows; nothing that
 stands between and must stay there. What they are is asked by `block_steps.py`.
 """
 
@@ -83,7 +83,7 @@ class Group:
                 self._shrink_if_possible(operand.buffer.root(), operand.steps[0])
 
     def _keeps_order(self) -> bool:
-        """Return whether what members read is there when they are done beside the call."""
+        """Return whether what members read is there when they are done next to the call."""
         return not self._reads_other_rows() and self._may_move()
 
     def _reads_other_rows(self) -> bool:
@@ -348,7 +348,7 @@ class Group:
     # ---- order ----
 
     def _may_move(self) -> bool:
-        """Return whether all members may stand beside the call."""
+        """Return whether all members may stand next to the call."""
         statements = self.segment.step.statements
         position = statements.index(self.call)
         for member in self.members:

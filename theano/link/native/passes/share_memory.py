@@ -1,7 +1,7 @@
 """Copies that need not be made: what is copied is not needed any more, so it is changed in place.
 
 Check: a whole temporary of the same shape that no later statement reads or writes, and that lies
-in memory of its own. Transformation: the copy becomes another name for it; or, where its elements
+in its own memory. Transformation: the copy becomes another name for it; or, where its elements
 stand there in another order, such as rows from the last to the first, it is computed in that order.
 """
 

@@ -3,7 +3,7 @@
 The gates of a step are slices of a sum; each is then one pass with what reads it, and the sum
 takes no memory. Check: readers are maps, outside loops copies and reductions, too; the slices lie apart,
 and nothing that the result is computed from is written before it is read. Transformation: each reader
-computes its slice; for one that is no map, a map of its own does.
+computes its slice; for one that is no map, a separate map does.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Maps over joined arrays become maps over their parts.
 
-A stencil joins its inside with both ends, and a roll two parts: each part has a pass of its own that stores it, and what
+A stencil joins its inside with both ends, and a roll two parts: each part has its own pass that stores it, and what
 reads the joined array waits for these stores. Check: one map reads the array, all of it, and the parts are
 all that there is. Transformation: a map for each part, whose results lie where those of the one map did; then
 `forward_copies` has each read its part where it comes from, and `fuse_maps` joins it with what computes the part.

@@ -1,6 +1,6 @@
-"""A map's result that is only reduced to one number becomes a map of its own.
+"""A map's result that is only reduced to one number becomes a separate map.
 
-It is then one pass with the reduction, and stored nowhere; beside results that are stored it would be,
+It is then one pass with the reduction, and stored nowhere; next to results that are stored it would be,
 for all of them are there before the reduction begins. Check: whatever other results need as well is
 arithmetic, which is done twice. Transformation: what the result is computed from is copied into a new
 map behind the one that it was part of.
@@ -21,7 +21,7 @@ from theano.link.native.statements.reduce import Reduce
 
 
 def split_reduced(lowered: Loop | Segment) -> None:
-    """Compute in maps of their own what is only reduced to numbers; positions change."""
+    """Compute in separate maps what is only reduced to numbers; positions change."""
     step = lowered.step
     reduced = reduced_to_numbers(step.statements)
     for statement in list(of_kind(step.statements, Map)):

@@ -4,7 +4,7 @@ Memory that was just read is written without another line of the cache. Check: a
 reads the row before and nothing else, in the one map that computes the new row, each element where it is
 written, and nothing else in the step reads either; or a generator's words, which are copied to the new row
 before they advance there. Transformation: where two rows are kept, as where only the last is wanted, all
-steps but the last write where they read, and the last one beside it.
+steps but the last write where they read, and the last one next to it.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Additions to parts of an array of zeros become stores of these parts.
 
 The gradient of a slice adds to zeros of the size of what was sliced, and the cotangents of gates
-are sums of such arrays. Check: each addition is to a part of its own. Transformation: nothing is
+are sums of such arrays. Check: each addition is to its own part. Transformation: nothing is
 added, only what no part covers is filled with zeros, and what is stored is computed there.
 """
 
@@ -160,7 +160,7 @@ def _range(array: View, axis: int, start: Size, length: Size) -> View:
 
 
 def _compute_there(step: Step, materialized: Copy) -> None:
-    """Have what is stored computed where it goes, if it lies in memory of its own until then."""
+    """Have what is stored computed where it goes, if it lies in its own memory until then."""
     source, target, sizes = materialized.source, materialized.target, step.sizes
     if not isinstance(source, View) or not is_all_of_its_buffer(source, sizes):
         return

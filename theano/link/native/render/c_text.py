@@ -16,7 +16,7 @@ from theano.support.data_classes import dataclass
 INCLUDED = Path(__file__).parent / "included"
 
 _ALWAYS = ("../../runtime/shared.inc", "prelude.inc")
-# file beside the prelude -> where it is; each after those that it needs
+# file besides the prelude -> where it is; each after those that it needs
 _LIBRARIES = {
     "activations": "../../runtime/kernels/activations.inc",
     "vectors": "vectors.inc",
@@ -33,7 +33,7 @@ _NEEDS = {
 }
 
 
-# sections of activations.inc, from a heading to the next one, and what tells that a text needs one
+# sections of activations.inc, from a heading to the next one, and what shows that a text needs one
 _SECTIONS = {
     "float64": re.compile(r"tn_[vs]_\w+_f64|tn_s_softplus|TN_WIDENED"),
     "One number": re.compile("tn_s_softplus"),

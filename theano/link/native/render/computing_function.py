@@ -36,7 +36,7 @@ class ComputingFunction:
 def computing_function(
     segment: Segment, has_slots: bool, names: Iterable[str], lines: list[str]
 ) -> ComputingFunction:
-    """The function of some lines of a segment, which end with what they answer in ``status``.
+    """The function of some lines of a segment, which end with what they return in ``status``.
 
     Parameters
     ----------

@@ -1,7 +1,7 @@
 """Counters in the code of a function that is profiled: time, calls, operations and bytes.
 
 One clock runs through a function; each counter takes what has passed since the one before it, so
-that a statement costs one look at the clock. Only the first thread of a loop counts.
+that a statement costs one reading of the clock. Only the first thread of a loop counts.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ static inline int64_t tn_clock(void)
     clock_gettime(monotonic, &now);
     return now.seconds * 1000000000 + now.nanoseconds;
 }
-/* profile %d of this process: a table of its own */
+/* profile %d of this process: a separate table */
 int64_t tn_counters[%d][4];
 /* shapes of values, one after the other */
 int64_t tn_shapes[%d];
@@ -130,7 +130,7 @@ class Counters:
         return {v: tuple(table[v.position : v.position + _rank(v.variable)]) for v in self.values}
 
     def shapes(self, step: Step) -> list[str]:
-        """The lines that tell the shapes of the values of a C function."""
+        """The lines that report the shapes of the values of a C function."""
         lines = []
         for variable, value in step.values.items():
             known = ValueOfNode(step.name, variable, self._shapes, _is_in_memory(value))

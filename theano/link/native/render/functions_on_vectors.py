@@ -1,4 +1,4 @@
-"""Functions on vectors that have files of their own: which files a text of C needs."""
+"""Functions on vectors that have their own files: which files a text of C needs."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ FILES: dict[str, tuple[str, ...]] = {
     "remainder": ("rare", "remainder"),
     "floor_division": ("rare", "remainder"),
 }
-# float32 with files of its own
+# float32 with its own files
 FILES_OF_SINGLES: dict[str, tuple[str, ...]] = {
     "erf": ("look_up", "erf_of_singles"),
     "erfc": (
@@ -71,7 +71,7 @@ _ORDER = list(dict.fromkeys((*_SHARED, *(name for names in _OWN for name in name
 
 # a function of vectors or of one number, and the beginning of its name
 _CALL = re.compile(rf"tn_[vs]_({'|'.join(FILES)})_(f\d\d)")
-# what a file, which is written for float64, says of float32
+# what a file, which is written for float64, holds for float32
 _OF_SINGLES = (("f64", "f32"), ("F64", "F32"), ("double", "float"), ("tn_u64v", "tn_u32v"))
 
 

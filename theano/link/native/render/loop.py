@@ -143,7 +143,7 @@ def emit_loop(
 
 
 def _plan(loop: Loop, functions: Mapping[str, str]) -> list[str]:
-    """Return what the first call does: read sizes, refuse, and answer how much memory is needed."""
+    """Return what the first call does: read sizes, refuse, and return how much memory is needed."""
     assert loop.memory is not None
     return [
         "const int64_t steps = numbers[1];",

@@ -250,7 +250,7 @@ def headed(head: str, body: list[str]) -> list[str]:
 
 
 def in_braces(lines: list[str]) -> list[str]:
-    """Return lines in a block of their own, unless they are one statement."""
+    """Return lines in their own block, unless they are one statement."""
     depth = 0
     for line in lines[:-1]:
         depth += line.endswith("{") - line.startswith("}")

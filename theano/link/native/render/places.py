@@ -1,4 +1,4 @@
-"""The modules that write statements and tasks: each is imported when one of its kinds is met."""
+"""The modules that write statements and tasks: each is imported when one of its kinds is used."""
 
 import importlib
 

@@ -43,7 +43,7 @@ class ProgramText:
     quick_parts
         How many there are where nothing is optimized.
     own_lines
-        How many lines there are beside the loops and what any program begins with.
+        How many lines there are besides the loops and what any program begins with.
     """
 
     text: str

@@ -32,7 +32,7 @@ class Rendering:
     about
         The comment that stands before it.
     libraries
-        The files beside the prelude that it needs: 'vectors', or those of an `Expression`.
+        The files besides the prelude that it needs: 'vectors', or those of an `Expression`.
     """
 
     lines: Renderer
@@ -48,7 +48,7 @@ _import_renderer: list[Callable[[str], None]] = []
 
 
 def import_renderers_by(function: Callable[[str], None]) -> None:
-    """Say what imports the function of a kind of statement that is met for the first time."""
+    """Register what imports the function of a kind of statement that is used for the first time."""
     _import_renderer[:] = [function]
 
 
@@ -138,7 +138,7 @@ def about(statement: Statement) -> str:
 
 
 def libraries(statement: Statement) -> Set[str]:
-    """The files beside the prelude that a statement needs."""
+    """The files besides the prelude that a statement needs."""
     return rendering_of(statement).libraries(statement)
 
 

@@ -33,7 +33,7 @@ class _Pattern:
     Attributes
     ----------
     result
-        The C type of what the function answers.
+        The C type of what the function returns.
     returned
         The number that it computes.
     """

@@ -11,7 +11,7 @@ from theano.link.native.render.numbers_in_c import C_TYPES, in_c, number_in_c
 
 
 def ring_sizes(loop: Loop) -> list[str]:
-    """States of which fewer rows are kept than a step needs get a ring of their own."""
+    """States of which fewer rows are kept than a step needs get their own ring."""
     lines = []
     for argument in loop.rings:
         name, materialized = argument.name, f"numbers[{argument.first_size}]"
@@ -23,7 +23,7 @@ def ring_sizes(loop: Loop) -> list[str]:
 
 
 def trace_shapes(loop: Loop) -> list[str]:
-    """The lines that answer the shapes of the rows of traces."""
+    """The lines that return the shapes of the rows of traces."""
     sizes = [size for a in loop.arguments if a.kind == "trace" for size in a.shape]
     return [f"result[{k}] = {in_c(size)};" for k, size in enumerate(sizes, FIRST_RESULT)]
 

@@ -154,7 +154,7 @@ def scalar_text(expression: Expression, operands: Sequence[str], dtypes: Sequenc
 
 
 def _converted(text: str, dtype: str, wanted: str) -> str:
-    """The C expression in another type; compilers make vectors of a choice, and not of truth as a number."""
+    """The C expression in another type; compilers make vectors of a choice, and not of booleans as a number."""
     if dtype == "bool" and wanted in FLOATS:
         return f"({text} ? ({C_TYPES[wanted]})1 : ({C_TYPES[wanted]})0)"
     return f"(({C_TYPES[wanted]}){text})"

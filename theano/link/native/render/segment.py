@@ -1,10 +1,10 @@
 """A segment as one C function, which reads NumPy's arrays where the caller keeps them.
 
 ``arrays`` is a list of the inputs and, in the second call, the outputs. The first call (``run`` 0)
-checks the inputs and answers in ``result`` the nanoseconds that its own code will take, the bytes of
+checks the inputs and returns in ``result`` the nanoseconds that its own code will take, the bytes of
 work memory and the shapes of outputs; the second computes. Often the outputs and the work memory of
 the call before are large enough: where ``run`` is -1 or less they and ~``run`` bytes are offered, and
-one call does both, or answers TN_OTHER_ROOM. The function returns 0, the number of a condition that does not hold, a negative
+one call does both, or returns TN_OTHER_ROOM. The function returns 0, the number of a condition that does not hold, a negative
 number for an exception, TN_CONVERT - k for an input that has to be copied into another layout
 first, or TN_REFUSED.
 """
@@ -34,7 +34,7 @@ from theano.support.data_classes import dataclass
 # A segment of more lines only calls what others do: the C compiler need not optimize it, which
 # takes longer than all that it calls.
 LINES_WORTH_OPTIMIZING = 150
-# So many lines that compute are a function of their own, which another compiler takes.
+# So many lines that compute are a separate function, which another compiler takes.
 LINES_OF_ITS_OWN = 300
 # Shared variables and the like are written from here on: all of them, or none.
 COMMIT = "if (runtime->commit()) { status = TN_INTERRUPTED; goto end; }"

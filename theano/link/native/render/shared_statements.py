@@ -1,4 +1,4 @@
-"""Statements of a segment that several threads share, each as a C function of its own.
+"""Statements of a segment that several threads share, each as a separate C function.
 
 Loops share what their steps do in another way (`passes/partition.py`): there, threads do not part
 between statements.

@@ -99,7 +99,7 @@ class WriterOfFunction(Writer):
     names
         What the parameters are in the step.
     leaves
-        Whether the function answers that the step ends.
+        Whether the function returns that the step ends.
     """
 
     types: Mapping[str, str] = field(default_factory=dict)

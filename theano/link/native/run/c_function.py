@@ -144,7 +144,7 @@ class CFunction:
         TypeError
             If there are too many or too few arguments, or one has another number of dimensions.
         ValueError, MemoryError
-            If the call fails; the message is what C is told.
+            If the call fails; the message is what C gets.
         """
         if len(arrays) != len(self.inputs):
             raise TypeError(f"expected {len(self.inputs)} arguments, got {len(arrays)}")

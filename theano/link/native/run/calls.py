@@ -44,7 +44,7 @@ def _references_of_one_name() -> int:
     return sys.getrefcount(array)
 
 
-# what sys.getrefcount answers for an array that nobody else has
+# what sys.getrefcount returns for an array that nobody else has
 _UNUSED = _references_of_one_name()
 
 
@@ -363,7 +363,7 @@ class _Memory:
 
 
 def _is_whole(value: Any, dtype: np.dtype) -> bool:
-    """Return whether a value is an array with memory of its own, as outputs have it."""
+    """Return whether a value is an array with its own memory, as outputs have it."""
     return (
         type(value) is np.ndarray
         and value.dtype == dtype

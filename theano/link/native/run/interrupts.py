@@ -27,7 +27,7 @@ class _Python(ctypes.Structure):
 
 @cache
 def watch_signals() -> None:
-    """Tell the runtime, once, how to ask Python."""
+    """Register with the runtime, once, how to ask Python."""
     addresses = [
         ctypes.cast(getattr(ctypes.pythonapi, name), ctypes.c_void_p).value for name in _FUNCTIONS
     ]

@@ -30,7 +30,7 @@ _lock = threading.RLock()
 
 @cache
 def offer_lapack() -> None:
-    """Tell the runtime, once, whom to ask when it needs the first of these functions.
+    """Register with the runtime, once, whom to ask when it needs the first of these functions.
 
     To import SciPy's linear algebra takes a fifth of a second, which most programs never need.
     """

@@ -36,7 +36,7 @@ class _FunctionsOfType(ctypes.Structure):
 
 @cache
 def offer_order() -> None:
-    """Tell the runtime, once, where NumPy's functions are."""
+    """Register with the runtime, once, where NumPy's functions are."""
     functions = {np.dtype(name).num: _functions_of(np.dtype(name).num) for name in DTYPES}
     table: list[int | None] = []
     for one in (

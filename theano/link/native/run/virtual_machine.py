@@ -32,7 +32,7 @@ class Unit:
     node
         Stands for the part in messages and profiles.
     run
-        Computes the results into their cells. Of a lazy part: answers the positions of inputs
+        Computes the results into their cells. Of a lazy part: returns the positions of inputs
         that are needed first.
     needs
         The parts that must have run before; of a lazy part, by position of input.
@@ -150,7 +150,7 @@ class NativeMachine(UpdatingVM):
         returned = self._run(k, unit)
         self.call_times[k] += time.perf_counter() - begin  # type: ignore[call-overload]
         if config.profile_memory and not hasattr(unit.run, "native"):
-            # native code tells the shapes of its values itself
+            # native code reports the shapes of its values itself
             run: Any = unit.run
             self._note_shapes(unit.node.inputs, run.inputs)
             self._note_shapes(unit.node.outputs, run.outputs)
@@ -203,7 +203,7 @@ class NativeMachine(UpdatingVM):
                 flag[0] = computed
 
     def _evaluate(self, k: int, done: list[bool]) -> Iterator[int]:
-        """Run a part; answers, one after the other, the parts that it waits for."""
+        """Run a part; yield, one after the other, the parts that it waits for."""
         unit, run = self.units[k], self._timed if self.time_thunks else self._run
         yield from unit.before
         if not unit.lazy:

@@ -31,7 +31,7 @@ Command = tuple[str, ...]
 
 
 class BuildError(RuntimeError):
-    """The C compiler could not build the runtime; the message holds what it said."""
+    """The C compiler could not build the runtime; the message holds its output."""
 
 
 def find_compiler() -> Command | None:
@@ -97,7 +97,7 @@ def compile_library(compiler: Command, made: Path, flags: tuple[str, ...] = FLAG
     """
     sources = c_files()
     objects = [made.with_name(source.stem + ".o") for source in sources]
-    # which sources a library was made of: the loader looks
+    # which sources a library was made from: the loader looks
     flags = (*flags, f'-DTN_SOURCES="{hash_of_sources()}"')
     commands = [
         [*compiler, *flags, "-c", str(source), "-o", str(out)]
@@ -112,7 +112,7 @@ def compile_library(compiler: Command, made: Path, flags: tuple[str, ...] = FLAG
 
 
 def _run(commands: Sequence[Sequence[str]], temporary: Path) -> str:
-    """Run commands at the same time; return what they complain of."""
+    """Run commands at the same time; return what they complain about."""
     environment = {**os.environ, "TMPDIR": str(temporary)}
     processes: list[subprocess.Popen] = []
     complaints = []
@@ -145,7 +145,7 @@ def _run(commands: Sequence[Sequence[str]], temporary: Path) -> str:
 
 
 def is_for_want_of_room(complaint: str) -> bool:
-    """Return whether the compiler may do in another folder what it complains of."""
+    """Return whether the compiler may do in another folder what it complains about."""
     return any(sign in complaint for sign in _NO_ROOM)
 
 

@@ -10,7 +10,7 @@
 
 /* Of NumPy's arrays. */
 #define IS_ALIGNED 0x100
-/* Of what a segment tells: the bytes of work memory, and where the shapes of its results begin. */
+/* Of what a segment reports: the bytes of work memory, and where the shapes of its results begin. */
 enum { STEP = 0, WORK = 1, FIRST_LENGTH = 2 };
 
 /* ---- The memory of a thread, which a call takes from its beginning on. ---- */
@@ -314,7 +314,7 @@ static int64_t compute(struct call *call, int32_t k)
     return result;
 }
 
-/* Results that lie elsewhere go where the caller wants them, and all tell their lengths. */
+/* Results that lie elsewhere go where the caller wants them, and all report their lengths. */
 static int64_t give_results(struct call *call)
 {
     const tn_function *function = call->function;

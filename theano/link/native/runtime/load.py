@@ -107,7 +107,7 @@ def in_cache_or_elsewhere(folder: Path, make: Callable[[Path], ctypes.CDLL]) -> 
 
 
 def _installed_folders() -> Iterator[Path]:
-    """Yield where a library may lie that was installed: beside the sources, then in other packages.
+    """Yield where a library may lie that was installed: next to the sources, then in other packages.
 
     What runs in a clone finds the library of the package that was installed from it.
     """
@@ -164,14 +164,14 @@ def build(folder: Path, compiler: Command) -> ctypes.CDLL:
         compile_library(compiler, made)
         loaded = _opened(made)
         if loaded is None:
-            raise BuildError(f"what {' '.join(compiler)} made of the runtime cannot be loaded")
+            raise BuildError(f"what {' '.join(compiler)} made from the runtime cannot be loaded")
         put_sealed(made, folder)
     # the same, by the name that it has now
     return _opened(folder / made.name) or loaded
 
 
 def _opened(path: Path) -> ctypes.CDLL | None:
-    """The runtime's library, if it was made of these sources."""
+    """The runtime's library, if it was made from these sources."""
     library = open_library(path, "tn_sources")
     if library is None:
         return None

@@ -1,6 +1,6 @@
 /* The C runtime of the native CPU engine: products, activations, threads, denormals.
  *
- * Those of its functions that generated C calls are declared once, in shared.inc; what they do is said here.
+ * Those of its functions that generated C calls are declared once, in shared.inc; what they do is described here.
  * Strides count elements. Every function may be called from any thread. Nothing here
  * allocates, but for tn_gemm_f32 and tn_gemm_f64, which keep one work buffer a thread, and the
  * pool while it starts a worker.
@@ -104,7 +104,7 @@ enum { TN_MOST_THREADS = 256 };
 int tn_max_threads(void);
 /* 0 or less: back to the default. */
 void tn_set_threads(int threads);
-/* Nanoseconds that so many threads take to meet, as it was a moment ago; below 0 where that is not known and may
+/* Nanoseconds that a barrier of so many threads takes, as it was a moment ago; below 0 where that is not known and may
  * not be measured, or the threads are busy. */
 int64_t tn_barrier_time(int threads, int may_measure);
 /* tn_threads_for: how many threads are worth sharing a phase of work that takes one thread so long, where that many
@@ -130,7 +130,7 @@ int tn_pool_workers(void);
 
 /* ---- Calls that have nothing to do with Python: see tn_function.h. ---- */
 
-/* Whether this thread shares no work with others, and whether no signal ends its work. Both answer
+/* Whether this thread shares no work with others, and whether no signal ends its work. Both return
  * what was before. */
 int tn_set_alone(int alone);
 int tn_set_apart(int apart);
@@ -140,11 +140,11 @@ int tn_set_apart(int apart);
 /* Nanoseconds between questions to Python, at least, where tests do not set others: each takes its lock. */
 #define TN_PATIENCE 20000000
 
-/* tn_poll is called by all threads of a loop at step 0, and then at each step that it answers: every 10 ms or
+/* tn_poll is called by all threads of a loop at step 0, and then at each step that it returns: every 10 ms or
  * so. TN_STOP: a signal came, and all threads stop. TN_ALONE: the threads wait for processors that
  * other programs use; the first goes on alone, polls at the next step as one of one, and is
- * answered TN_TOGETHER when all are to go on. `turn` is the thread's own, 0 at first.
- * tn_stand_aside, called by the others: waits, and answers the step at which they go on, or -1 where the loop
+ * given TN_TOGETHER when all are to go on. `turn` is the thread's own, 0 at first.
+ * tn_stand_aside, called by the others: waits, and returns the step at which they go on, or -1 where the loop
  * ended. tn_dismiss is called by the first where it ends the loop alone. */
 
 /* tn_stops: whether the work of the main thread, or of a worker for it, is to end, because a signal came. All
@@ -152,7 +152,7 @@ int tn_set_apart(int apart);
  * exception is taken. */
 extern _Atomic(int32_t) tn_stopping;
 /* For tests: nanoseconds between questions to Python (below 0: the default), and how many polls of all
- * threads were answered with "stop" so far. */
+ * threads were given "stop" so far. */
 void tn_set_patience(int64_t nanoseconds);
 int64_t tn_stops_polled(void);
 int tn_is_main_thread(void);
@@ -161,9 +161,9 @@ int tn_interrupted(void);
 /* Says whether this thread, a worker, does work of the main thread's. */
 void tn_work_for_main_thread(int works);
 /* From tn_commit to tn_committed, no signal ends the main thread's call: it writes what is kept between
- * calls. tn_commit answers whether one has ended it before. */
+ * calls. tn_commit returns whether one has ended it before. */
 
-/* Functions of Python's, and its main thread, which alone handles signals. */
+/* Python functions, and its main thread, which alone handles signals. */
 struct tn_python {
     int (*ensure)(void);
     void (*release)(int state);
@@ -253,10 +253,10 @@ void tn_set_order(const struct tn_order *functions);
 /* tn_unlike: TN_CONVERT - k for the first input that is not as expected; 0 where all are.
  * tn_other_shapes: whether arrays that are offered for results have other shapes than these, which follow one
  * another. tn_bytes: the bytes of an array: -1 where memory cannot be so large or a size is negative. Sizes of 0 do not
- * count for that, as in NumPy, so that strides fit too. Which of the sizes count may be told.
+ * count for that, as in NumPy, so that strides fit too. It may report which of the sizes count.
  * tn_plan: divide memory into slots; those that are not needed at the same time may share it. A row of the plan is
  * a slot, or -1 twice for a size that only has to fit: the first and the last statement that need it, how
- * many factors the size has, and which. Tells where slots begin, and answers the bytes of all; -1
+ * many factors the size has, and which. Reports where slots begin, and returns the bytes of all; -1
  * where memory cannot be so large. (Largest first, each as low as it fits: Pisarchyk and Lee 2020,
  * arXiv:2001.03288, "greedy by size".)
  * tn_clip: a bound of a slice as an index between low and high. tn_slice_length: the largest number stands for

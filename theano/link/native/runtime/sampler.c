@@ -4,7 +4,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 
-/* What nuts-rs takes: a negative answer ends the run, a positive one rejects the point. */
+/* What nuts-rs takes: a negative result ends the run, a positive one rejects the point. */
 enum { REJECTED = 1, ODD_GRADIENT = 3, ODD_DENSITY = 4 };
 enum { OTHER_LENGTH = -1, NO_DRAW = -2, OTHER_SHAPE = -3 };
 

@@ -1,4 +1,4 @@
-/* Which sources a library was made of: it is loaded where they are the ones that are there. */
+/* Which sources a library was made from: it is loaded where they are the ones that are there. */
 #ifndef TN_SOURCES
 #define TN_SOURCES ""
 #endif

@@ -28,11 +28,11 @@ typedef struct {
     void *data;
     /* How many bytes there are. */
     int64_t bytes;
-    /* Is told its lengths, if it has dimensions; known, too, where TN_NO_ROOM is answered. */
+    /* Gets its lengths, if it has dimensions; known, too, where TN_NO_ROOM is returned. */
     int64_t *shape;
 } tn_made;
 
-/* What a call answers. */
+/* What a call returns. */
 enum {
     TN_DONE = 0,
     /* The system has no memory. */

@@ -47,7 +47,7 @@ _COLUMN, _MANY, _K = named("column"), named("many"), named("k")
 def schedule_cumulate(
     statement: Cumulate, sizes: Sizes, polls: bool, share: Share | None
 ) -> list[Node]:
-    """Return a pass over the elements, or over a thread's range of a dimension beside the axis."""
+    """Return a pass over the elements, or over a thread's range of a dimension besides the axis."""
     cumulated = _Cumulated(statement, sizes, polls, share)
     return [Block(tuple(with_polls(cumulated.every, cumulated.nodes())))]
 

@@ -32,7 +32,7 @@ from theano.link.native.statements.map import Map
 
 # Elements for which the reciprocal of what they are divided by is worth computing.
 _MANY = 64
-# What is done to masks as it is to truth.
+# What is done to masks as it is to booleans.
 _OF_MASKS = "and", "or", "exclusive or", "invert", "==", "!=", "add", "multiply", "first", "second"
 # What names of numbers begin with that are held for all elements.
 _LETTERS = {Kind.VECTOR: "s", Kind.DIVISOR: "d"}
@@ -52,7 +52,7 @@ class Elements:
     Parameters
     ----------
     apart
-        A result that is stored, beside others, in a row to which the caller has the next pointer.
+        A result that is stored, along with others, in a row to which the caller has the next pointer.
     """
 
     def __init__(self, statement: Map, sizes: Sizes, apart: Compute | None = None):
@@ -126,7 +126,7 @@ class Elements:
             for position, operand in enumerate(compute.operands):
                 if isinstance(operand, Scalar) and compute.operation.in_vectors:
                     kind = self._held_in(compute, position)
-                    # the text of a literal tells zeros of either sign apart
+                    # the text of a literal distinguishes zeros of either sign
                     key = operand.expression, operand.dtype, kind
                     if key not in held:
                         held[key] = Local(f"{_LETTERS[kind]}{len(held)}", str(self._dtype))
@@ -195,9 +195,9 @@ def _vector_type(statement: Map, dtypes: Iterable[str]) -> str | None:
 
 
 def _takes_vectors(compute: Compute, dtype: str) -> bool:
-    """Return whether what a computation takes and gives is of a type, or the truth of conditions.
+    """Return whether what a computation takes and gives is of a type, or the booleans of conditions.
 
-    Truth is a mask, which is computed of other truth, and 1 or 0 where a number is wanted.
+    Booleans are masks, which is computed of other booleans, and 1 or 0 where a number is wanted.
     """
     operation = compute.operation
     if compute.dtype == "bool" and not operation.in_vectors:

@@ -1,4 +1,4 @@
-"""A number that is made of many elements, of parts of them that threads share.
+"""A number that is made from many elements, of parts of them that threads share.
 
 How many parts there are, and where they begin, depends on sizes only, and their results are put together
 in their order: so a number has the same bits on any number of threads.

@@ -1,4 +1,4 @@
-"""The modules that schedule kinds of statements: each is imported when one of its kinds is met."""
+"""The modules that schedule kinds of statements: each is imported when one of its kinds is used."""
 
 import importlib
 

@@ -392,7 +392,7 @@ class _Reduction:
         return Call(vector_function(self.reduction, part), operands)
 
     def _lanes(self, last: _Level) -> PartialResults:
-        """Return what a result is made of: lanes, or one total of so few elements that their number is known."""
+        """Return what a result is made from: lanes, or one total of so few elements that their number is known."""
         if isinstance(last.end, int) and last.end <= _FEW:
             return one_total(self.reduction, self._element, _MANY)
         if self._has_rows_in_vectors():

@@ -27,7 +27,7 @@ _BY_EVERY_THREAD: set[type] = set()
 
 
 def import_schedules_by(function: Callable[[str], None]) -> None:
-    """Say what imports the function of a kind of statement that is met for the first time."""
+    """Register what imports the function of a kind of statement that is used for the first time."""
     _import_schedule[:] = [function]
 
 

@@ -17,7 +17,7 @@ from theano.link.native.schedule.polls import between_polls, poll_after, with_po
 from theano.link.native.schedule.registry import nest_of, schedules
 from theano.link.native.statements.row_by_row import RowByRow
 
-# Elements of the rows that are done together: with what is made of them they fit the second cache.
+# Elements of the rows that are done together: with what is made from them they fit the second cache.
 ELEMENTS = 8192
 
 

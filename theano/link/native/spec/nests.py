@@ -58,7 +58,7 @@ def verify_nest(
     knows
         Says of the name of a size or a bound whether the step has it.
     of
-        What the nest is made of, for the message.
+        What the nest is made from, for the message.
 
     Raises
     ------

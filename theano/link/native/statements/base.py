@@ -1,4 +1,4 @@
-"""The base class of statements, and what each kind says of itself.
+"""The base class of statements, and what each kind declares about itself.
 
 The passes ask a statement for what they need to know, and know no kinds; so a new kind is one module,
 and a function in `render/` that writes it. One that leaves something out cannot be defined.
@@ -62,13 +62,13 @@ class Statement(ABC):
     Attributes
     ----------
     as_function
-        Where it may be a C function of its own.
+        Where it may be a separate C function.
     only_numbers
         Whether it does no more than compute a few numbers; these are counted together.
     called
         The name of the C function of the loop that it runs.
     leaves_work
-        Whether a loop's function or the runtime does its work, and not C of its own.
+        Whether a loop's function or the runtime does its work, and not its own C.
     """
 
     as_function: ClassVar[AsFunction]
@@ -180,7 +180,7 @@ class Statement(ABC):
         return numbers | names_of([start for view in self.views() for start in view.start])
 
     def checks(self) -> Checks | None:
-        """Return what may fail in it as a statement of its own, which may run before; None if there is none."""
+        """Return what may fail in it as a separate statement, which may run before; None if there is none."""
         return None
 
     def replace_views(self, new: dict[int, View]) -> None:

@@ -1,4 +1,4 @@
-"""Loops that are C functions of their own."""
+"""Loops that are separate C functions."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class StepRange:
 
 @dataclass(eq=False)
 class CallLoop(Statement):
-    """Run a loop that is a C function of its own.
+    """Run a loop that is a separate C function.
 
     Attributes
     ----------
@@ -113,7 +113,7 @@ class CallLoop(Statement):
         return [v for a, v in pairs if a.kind in WRITTEN_KINDS and isinstance(v, View)]
 
     def partition(self, sharing: Sharing, sizes: Sizes) -> Partition:
-        return Serial("the loop inside is shared among all threads, in a region of its own")
+        return Serial("the loop inside is shared among all threads, in its own region")
 
     def touches(self, share: Share | None) -> list[Touch]:
         return [Touch(view, None, True) for view in self.views()]

@@ -26,7 +26,7 @@ class Kernel(Statement):
     task
         What it does, such as one of `tasks.py`.
     numbers
-        What it computes with beside the arrays: sizes, and numbers that are known before.
+        What it computes with besides the arrays: sizes, and numbers that are known before.
     failure
         The exception that it may end the step with.
     checks_apart

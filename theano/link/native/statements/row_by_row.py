@@ -1,6 +1,6 @@
 """Passes over arrays that have their rows in common, some rows at a time.
 
-What one pass has made of a row is in the cache when the next one reads it: of a softmax the largest
+What one pass has made from a row is in the cache when the next one reads it: of a softmax the largest
 element of each row, the exponentials and their sum, and the quotients.
 """
 

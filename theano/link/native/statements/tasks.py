@@ -85,7 +85,7 @@ class MultiplyStacks:
 
 @dataclass(frozen=True)
 class IndexedElements:
-    """Elements of an array, given last, that arrays and numbers of indices pick.
+    """Elements of an array, given last, that arrays and numbers of indices select.
 
     Attributes
     ----------
@@ -109,7 +109,7 @@ class IndexedElements:
 
     @property
     def others(self) -> list[int]:
-        """The dimensions that are picked as a whole."""
+        """The dimensions that are selected as a whole."""
         return [d for d in range(self.ndim) if d not in self.axes]
 
     @property
@@ -120,7 +120,7 @@ class IndexedElements:
 
 @dataclass(frozen=True)
 class IndexedGather:
-    """Copy what is picked, from each of a stack of so many dimensions."""
+    """Copy what is selected, from each of a stack of so many dimensions."""
 
     gathered: IndexedElements
     stacked: int = 0
@@ -128,7 +128,7 @@ class IndexedGather:
 
 @dataclass(frozen=True)
 class IndexedScatter:
-    """Set what is picked ('set'), or combine it ('add', 'or') with an array, or with the first number."""
+    """Set what is selected ('set'), or combine it ('add', 'or') with an array, or with the first number."""
 
     gathered: IndexedElements
     operation: str
@@ -148,7 +148,7 @@ class UpdateWhere:
     operation: str
 
 
-# ---- random draws ----
+# ---- random samples ----
 
 
 @dataclass(frozen=True)
@@ -158,31 +158,31 @@ class SampleUniforms:
 
 @dataclass(frozen=True)
 class SampleTruncated:
-    """Nearer draws in place of normal ones that are far, given half their number."""
+    """Nearer samples in place of normal ones that are far, given half their number."""
 
 
 @dataclass(frozen=True)
 class MultinomialCounts:
-    """Counts of each outcome in uniform draws, given how many there are of a row."""
+    """Counts of each category in uniform samples, given how many there are of a row."""
 
 
 @dataclass(frozen=True)
 class MultinomialChoices:
-    """The outcomes of uniform draws, with or without replacement."""
+    """The categories of uniform samples, with or without replacement."""
 
     replace: bool
 
 
 @dataclass(frozen=True)
 class SampleFromWords:
-    """Draws of NumPy's `RandomState`, whose words are an array.
+    """Samples of NumPy's `RandomState`, whose words are an array.
 
-    Written are the draws, so much work memory, the words, and whether a parameter is not right.
+    Written are the samples, so much work memory, the words, and whether a parameter is not right.
 
     Attributes
     ----------
     sampler
-        Which draws, as one of the classes below.
+        The samples, as one of the classes below.
     works
         How many arrays are work memory.
     """
@@ -193,13 +193,13 @@ class SampleFromWords:
 
 @dataclass(frozen=True)
 class SampleFromGenerator:
-    """Draws of NumPy's `Generator`, whose words are an array; otherwise as `SampleFromWords`."""
+    """Samples of NumPy's `Generator`, whose words are an array; otherwise as `SampleFromWords`."""
 
     sampler: Any
     works: int
 
 
-# of each dimension of a parameter the dimension of the draws, or none where there is one of it
+# of each dimension of a parameter the dimension of the samples, or none where there is one of it
 Where = tuple[int | None, ...]
 
 
@@ -273,14 +273,14 @@ class ChoicesByProbability:
 
 @dataclass(frozen=True)
 class Multinomial:
-    """Counts of each outcome in a number of trials.
+    """Counts of each category in a number of trials.
 
     Attributes
     ----------
     of_number, of_row
         Where the number of trials and the probabilities are.
     skips
-        Whether nothing is drawn for an outcome that is certain.
+        Whether no number is taken for a category that is certain.
     """
 
     ndim: int

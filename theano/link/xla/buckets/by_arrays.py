@@ -50,7 +50,7 @@ def _in_rows(index: Any, lengths: np.ndarray, trace: Any) -> Any:
 
 def _are_numbers(op: Any) -> None:
     if any(not isinstance(entry, int | np.integer) for entry in getattr(op, "idx_list", ())):
-        raise CannotBucket("it has slices beside indices that are arrays")
+        raise CannotBucket("it has slices besides indices that are arrays")
 
 
 @pads(AdvancedSubtensor1, AdvancedSubtensor)

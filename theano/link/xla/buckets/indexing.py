@@ -231,7 +231,7 @@ def _written(
 ) -> Any:
     """The array, padded or not, with rows written to one dimension."""
     if isinstance(x, Padded) and x.axis != axis:
-        raise CannotBucket("it writes beside the padded dimension")
+        raise CannotBucket("it writes besides the padded dimension")
     value = x.value if isinstance(x, Padded) else x
     value = _with_rows(is_set, value, y, axis, place, node.outputs[0].type.dtype, trace)
     return x.with_value(value) if isinstance(x, Padded) else value
@@ -256,7 +256,7 @@ def _written_alongside(
 
 
 def _is_one_row(y: Any, entries: list[Any], axis: int) -> bool:
-    """Return whether what is written has no rows of its own for the padded dimension."""
+    """Return whether what is written has no separate rows for the padded dimension."""
     behind = sum(isinstance(e, slice) for e in entries[axis:])
     return np.ndim(y) < behind or np.shape(y)[np.ndim(y) - behind] == 1
 

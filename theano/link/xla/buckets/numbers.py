@@ -1,4 +1,4 @@
-"""Numbers that are made of lengths: what they are for each combination of lengths in a bucket."""
+"""Numbers that are made from lengths: what they are for each combination of lengths in a bucket."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ Pattern = tuple[tuple[Place, ...], ...]
 
 
 def loop_places(stage: Stage) -> frozenset[Place]:
-    """The places that the numbers of steps of a stage's loops are made of.
+    """The places that the numbers of steps of a stage's loops are made from.
 
     They are also the rows of loops that stopped early, which an earlier stage has run.
     """
@@ -77,7 +77,7 @@ def _is_length(variable: Variable) -> bool:
 
 
 def _rows_of_stopped_loop(variable: Variable) -> list[int]:
-    """For a result of a loop that stops early: how many rows there are beside those of its steps."""
+    """For a result of a loop that stops early: how many rows there are besides those of its steps."""
     node = variable.owner
     if node is None or variable not in outputs_of_unknown_length(node):
         return []
@@ -137,7 +137,7 @@ class Patterns:
         self._same = now if self._same is None else self._same & now
 
     def _with_others(self, lengths: Mapping[Place, int], shared: bool) -> Pattern:
-        """Also what no loop's number of steps is made of, such as the length of what is aimed at."""
+        """Also what no loop's number of steps is made from, such as the length of what is aimed at."""
         assert self._same is not None
         taken = {place.position for place in lengths if place.axis is not None}
         found = dict(lengths)
@@ -157,7 +157,7 @@ def _is_shared(variable: Variable) -> bool:
 
 
 def made_of_lengths(stage: Stage, places: Collection[Place]) -> dict[int, list[Apply]]:
-    """Static numbers that are made of the lengths at some places: position -> in which steps."""
+    """Static numbers that are made from the lengths at some places: position -> in which steps."""
     inputs = set(stage.inputs)
     lengths = {stage.static[place.position] for place in places if place.axis is None}
     known = set(stage.static)

@@ -28,7 +28,7 @@ from theano.link.xla.device.program import Call, DeviceProgram, Notes, Specialis
 from theano.link.xla.interpret import NodeFailed
 from theano.link.xla.plan import Stage
 
-# Combinations of lengths for which what is made of them is computed beforehand
+# Combinations of lengths for which what is made from them is computed beforehand
 MOST_CASES = 1 << 14
 
 

@@ -55,7 +55,7 @@ def elementwise(op, node, inputs, trace):
 
 @pads(ScalarFromTensor, TensorFromScalar, MakeVector)
 def of_numbers(op, node, inputs, trace):
-    """Numbers that vary, beside traced ones."""
+    """Numbers that vary, besides traced ones."""
     return trace.lower(node, [trace.data(x) for x in inputs])
 
 

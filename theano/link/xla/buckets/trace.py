@@ -83,7 +83,7 @@ class BucketTrace:
                 self.values.setdefault(variable, result)
 
     def graph(self, graph: Any, inputs: Sequence[Any]) -> list[Any]:
-        """The outputs of a graph of its own, such as that inside an operation."""
+        """The outputs of its own graph, such as that inside an operation."""
         inside = BucketTrace(self.context, self.cases, self.case)
         inside.values.update(zip(graph.inputs, inputs, strict=True))
         inside.run(graph.toposort())

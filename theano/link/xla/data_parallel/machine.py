@@ -160,7 +160,7 @@ class SplitProgram:
     def _specialised(
         self, values: Sequence[Any], static: Sequence[Any]
     ) -> tuple[Specialisation, list]:
-        """Trace twice: the first time tells which outputs have rows of the batch."""
+        """Trace twice: the first time shows which outputs have rows of the batch."""
         jax = require_jax()
         spec = jax.sharding.PartitionSpec
         mesh = self.values.mesh
@@ -290,12 +290,12 @@ class SplitMachine(Machine):
             raise ValueError(
                 "data_parallel: the function is not one program of the devices: "
                 f"{why or 'values decide lengths'}. What the host is to run belongs into a function "
-                "of its own, which is called before or after this one"
+                "which is separate, and called before or after this one"
             )
         split = set(self.values.axes)
         for variable in plan.before_call:
             if split.intersection(ancestors([variable])):
-                raise ValueError(f"data_parallel: {variable} is made of lengths of the batch")
+                raise ValueError(f"data_parallel: {variable} is made from lengths of the batch")
         return plan, programs
 
     def _program(self, stage: Stage, last: bool) -> Any:

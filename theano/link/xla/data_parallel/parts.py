@@ -40,7 +40,7 @@ ALL = _Named("all")
 SUMMAND = _Named("summand")
 # Of a number, within loops: it is how many rows the device has.
 COUNT = _Named("number of rows")
-# Likewise, but it is made of how many rows there are in all.
+# Likewise, but it is made from how many rows there are in all.
 TOTAL = _Named("number of all rows")
 
 Part = Any
@@ -85,7 +85,7 @@ class Sizes:
     values
         Of the inputs, on this device.
     whole
-        Those inputs' values that would be others without the split: what lengths are made of.
+        Those inputs' values that would be others without the split: what lengths are made from.
     rows
         How many rows a device has.
     """
@@ -95,7 +95,7 @@ class Sizes:
     rows: int
 
     def differ(self) -> bool:
-        """Return whether an input is made of the number of rows."""
+        """Return whether an input is made from the number of rows."""
         pairs = zip(self.values or (), self.whole or (), strict=True)
         return any(own is not other for own, other in pairs)
 

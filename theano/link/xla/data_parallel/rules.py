@@ -71,7 +71,7 @@ def parts_of_results(node: Any, parts: list[Any], sizes: Any) -> list[Any]:
     Raises
     ------
     CannotSplit
-        When there is no rule, or it cannot be said.
+        When there is no rule, or it does not apply.
     NeedsSum
         When inputs must be summed over the devices first.
     """
@@ -274,7 +274,7 @@ def correlated(op, node, parts, sizes):
         raise CannotSplit("only the images or only the results have the batch")
     of_images = first if op.direction == "forward" else second
     if ALL not in (first, second) or of_images is ALL:
-        raise CannotSplit("each image would have filters of its own")
+        raise CannotSplit("each image would have its own filters")
     return of_images
 
 

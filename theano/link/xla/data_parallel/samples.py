@@ -1,6 +1,6 @@
-"""Rows of the batch in random draws, which each device makes whole.
+"""Rows of the batch in random samples, which each device makes whole.
 
-Each device makes all draws and keeps those of its rows, so that they are those of one device.
+Each device makes all samples and keeps those of its rows, so that they are those of one device.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def rows_of_samples(
     whole: Sequence[Any],
     rows: int,
 ) -> dict[Variable, Rows | None]:
-    """Return, for the outputs of a node that are made of draws, the part that a device's rows are.
+    """Return, for the outputs of a node that are made from samples, the part that a device's rows are.
 
     Parameters
     ----------

@@ -70,9 +70,9 @@ class SplitTrace:
         self.context, self.devices, self.rows = context, devices, rows
         self.values: dict[Variable, Any] = {}
         self.parts: dict[Variable, Any] = {}
-        # Of what lengths are made of: the value that it would have without the split
+        # Of what lengths are made from: the value that it would have without the split
         self.whole: dict[Variable, Any] = {}
-        # Whole values on each device that are made of draws: where a row's elements are, if known
+        # Whole values on each device that are made from samples: where a row's elements are, if known
         self.sampled: dict[Variable, Rows | None] = {}
 
     def run(self, nodes: Sequence[Apply], outputs: Sequence[Variable]) -> None:
@@ -126,9 +126,9 @@ class SplitTrace:
         return True
 
     def _samples(self, node: Apply, values: list, parts: list, whole: list) -> bool:
-        """Draw, or compute with draws, as without the split, so that the draws are the same.
+        """Sample, or compute with samples, as without the split, so that the samples are the same.
 
-        Returns whether that is all; otherwise only the device's rows of the draws are left.
+        Returns whether that is all; otherwise only the device's rows of the samples are left.
         """
         starts = isinstance(node.op, mrg_uniform) and values[1] is not whole[1]
         sampled = [k for k, variable in enumerate(node.inputs) if variable in self.sampled]
@@ -138,7 +138,7 @@ class SplitTrace:
             for k in sampled:
                 rows = self.sampled[node.inputs[k]]
                 if rows is None:
-                    raise CannotSplit("it takes draws that are not in the order of the batch")
+                    raise CannotSplit("it takes samples that are not in the order of the batch")
                 parts[k], values[k] = rows, self._own_rows(values[k], rows.axis)
                 whole[k] = values[k]
             return False
@@ -174,7 +174,7 @@ class SplitTrace:
         return results
 
     def _data_of_all_rows(self, node: Apply, values: list, whole: list) -> tuple[list, bool]:
-        """Replace numbers made of lengths where they are data, as what a mean divides by.
+        """Replace numbers made from lengths where they are data, as what a mean divides by.
 
         Returns also whether others are left, which are lengths of the device's own rows.
         """
@@ -243,7 +243,7 @@ class SplitTrace:
             for k in inputs_to_mask(node.op, parts, self.rows):
                 first = jax.lax.axis_index(AXIS) == 0
                 values[k] = jax.numpy.where(first, values[k], 0)
-        # a loop reads what its sequences are made of; of draws, that is whole
+        # a loop reads what its sequences are made from; of samples, that is whole
         known: Mapping[Variable, Any] = self.values
         if self.sampled:
             known = {v: value for v, value in known.items() if v not in self.sampled}

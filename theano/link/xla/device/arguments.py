@@ -1,6 +1,6 @@
 """Memory of a program's arguments, where XLA reads them as they lie.
 
-XLA on the CPU reads an array of NumPy's in place only if it begins at a multiple of 64 bytes, which few
+XLA on the CPU reads a NumPy array in place only if it begins at a multiple of 64 bytes, which few
 do; of any other each call would make an array of the device: new memory, whose first use costs more than
 to copy what goes into it. So a program keeps memory for its arguments, and the arrays of the device that
 lie in it; a call copies the values there.
@@ -17,7 +17,7 @@ from theano.link.xla.jax_library import require_jax
 
 # Where XLA wants arrays to begin
 ALIGNMENT = 64
-# Larger arguments have no memory of their own: it would stay between calls.
+# Larger arguments have no separate memory: it would stay between calls.
 MOST_BYTES = 1 << 26
 # To find where a smaller one lies takes longer than to copy it.
 LEAST_IN_PLACE = 1 << 16

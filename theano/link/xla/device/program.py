@@ -271,7 +271,7 @@ class DeviceProgram:
             self._has_warned = True
             warnings.warn(
                 f"a function of XLA has been called with more than {self._most} combinations of "
-                "shapes and lengths, each of which has a program of its own; the program that was "
+                "shapes and lengths, each of which has its own program; the program that was "
                 "not used for longest is dropped, and compiled again when it is needed. "
                 "xla.bucket_lengths has lengths share programs; xla.programs says how many are kept",
                 stacklevel=2,
@@ -332,7 +332,7 @@ class DeviceProgram:
 
 
 def _as_output(value: Any, variable: Any, others: Sequence[Any]) -> Any:
-    """A value as the program gives it: an array of its own, not an input's or another output's."""
+    """A value as the program gives it: its own array, not an input's or another output's."""
     import jax.numpy as jnp
 
     if any(value is other for other in others):

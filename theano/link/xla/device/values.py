@@ -2,7 +2,7 @@
 
 An update takes the memory of the value that it replaces: a program that runs last gets it as an
 input that it may overwrite. No other variable has that memory, for whatever a program returns is
-an array of its own, and what users set or get is copied.
+its own array, and what users set or get is copied.
 """
 
 from __future__ import annotations
@@ -244,7 +244,7 @@ class _Memory:
 
 
 def default_device() -> str:
-    """The name of the device that functions use if they are not told otherwise."""
+    """The name of the device that functions use unless they are given another."""
     if config.device.startswith(("cuda", "xla")):
         return config.device
     return config.init_gpu_device or "xla:cpu"

@@ -1,7 +1,7 @@
 """Values that XLA would compute several times in a step: it takes sines for as cheap as sums.
 
 What is cheap becomes part of every kernel that reads it. On the CPU a sine costs as much as a hundred
-sums, so that it is made an array of its own where several kernels would compute it.
+sums, so that it is made a separate array where several kernels would compute it.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 Such a loop runs on the device in buffers of as many rows as it may make. A program of XLA cannot
 have arrays of other lengths for other values, so that the program ends with the loop: its results
-are cut to their lengths, and what reads them is a program of its own.
+are cut to their lengths, and what reads them is a separate program.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from theano.scan_module.loop.roles import Roles, given_by, given_to
 
 
 def outputs_of_unknown_length(node: Apply) -> list[Variable]:
-    """The outputs of a node of which compiling does not tell how many rows they have."""
+    """The outputs of a node of which compiling does not report how many rows they have."""
     if not isinstance(node.op, Scan) or not Roles.of(node.op).may_stop:
         return []
     roles, given, results = Roles.of(node.op), given_to(node), given_by(node)

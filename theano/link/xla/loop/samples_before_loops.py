@@ -1,8 +1,8 @@
-"""Random draws of a loop's step, drawn before the loop.
+"""Random samples of a loop's step, drawn before the loop.
 
 A generator's state is not a value of XLA, so that a loop that draws from one would run on the host
-as a whole. Where what is drawn does not depend on the loop's states, the draws of all steps are a
-loop of their own, in the same order, and the rest reads them as a sequence, on the device.
+as a whole. Where what is drawn does not depend on the loop's states, the samples of all steps are a
+their own loop, in the same order, and the rest reads them as a sequence, on the device.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from theano.support.data_classes import dataclass
 
 @dataclass(frozen=True)
 class Samples:
-    """The random draws of a step.
+    """The random samples of a step.
 
     Attributes
     ----------
@@ -52,7 +52,7 @@ class Samples:
 
 
 def samples_of(loop: Loop) -> Samples | None:
-    """The draws of a step that can be made before the loop, or None."""
+    """The samples of a step that can be made before the loop, or None."""
     generators = tuple(c for c in loop.untraced if _is_generator(c.inner_input))
     if not generators or loop.condition is not None:
         return None
@@ -77,7 +77,7 @@ def _is_generator(variable: Variable) -> bool:
 
 
 def _read(values: Iterable[Variable]) -> set[Variable]:
-    """Return what enters the step and the values are made of."""
+    """Return what enters the step and the values are made from."""
     return {x for x in graph_inputs(values) if not isinstance(x, Constant)}
 
 
@@ -89,7 +89,7 @@ def _have_fixed_shapes(loop: Loop, samples: Samples) -> bool:
 
 
 def sampled_before(node: Apply, op_class: type[Scan]) -> dict[Variable, Variable] | None:
-    """Return what takes the place of a loop's outputs, or None where the draws must stay in it."""
+    """Return what takes the place of a loop's outputs, or None where the samples must stay in it."""
     loop = with_shapes_from_outside(unpack(node))
     samples = samples_of(loop)
     if samples is None or not _have_fixed_shapes(loop, samples):
@@ -128,7 +128,7 @@ def _rest(loop: Loop, samples: Samples, sampled: dict[Variable, Variable]) -> Lo
 
 
 class SamplesBeforeLoops(GraphRewriter):
-    """Has loops that draw random numbers read them as sequences."""
+    """Has loops that sample random numbers read them as sequences."""
 
     def add_requirements(self, fgraph: FunctionGraph) -> None:
         fgraph.attach_feature(ReplaceValidate())

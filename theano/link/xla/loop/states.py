@@ -131,7 +131,7 @@ class Rows(Storage):
         return position % len(self.initial) if self.is_circular else position
 
     def start(self) -> tuple[Any, ...]:
-        # the row of the step before is kept beside the buffer, which is then only written
+        # the row of the step before is kept next to the buffer, which is then only written
         if -1 in self.taps:
             return self.initial, self.initial[self.history - 1]
         return (self.initial,)
@@ -327,7 +327,7 @@ def unwritten(shape: tuple[int, ...], dtype: Any, mark: int) -> Any:
     """Memory for rows that will be written before they are read.
 
     XLA makes one array of equal ones, and copies it for each loop that writes to it; buffers with
-    marks of their own are filled once and not copied.
+    their own marks are filled once and not copied.
     """
     import jax.numpy as jnp
 

@@ -61,7 +61,7 @@ def traced_step(
     rows
         Arrays, or what has their shape and dtype.
     invariants
-        Concrete ones stay so: shapes may be made of them.
+        Concrete ones stay so: shapes may be made from them.
     context
         Of the graph that the loop is in.
     zeros

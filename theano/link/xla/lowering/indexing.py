@@ -178,7 +178,7 @@ def replaced(op, node, inputs, context):
             for s, n, step in zip(where.starts, where.lengths, where.steps, strict=True)
         ]
         if not all(abs(s) == 1 for s in _real_steps(where)):
-            raise CannotLower("a slice with steps beside an index that is computed on the device")
+            raise CannotLower("a slice with steps besides an index that is computed on the device")
         if not op.set_instead_of_inc:
             y = y + lax.dynamic_slice(x, starts, where.lengths, allow_negative_indices=False)
         return lax.dynamic_update_slice(x, y, starts, allow_negative_indices=False) if y.size else x

@@ -1,4 +1,4 @@
-"""Outcomes of uniform draws: counted, or chosen one after the other."""
+"""Categories of uniform samples: counted, or chosen one after the other."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from theano.sandbox.multinomial import ChoiceFromUniform, MultinomialFromUniform
 
 @lowers(MultinomialFromUniform, concrete=(2,))
 def multinomial_counts(op, node, inputs, context):
-    """Return how often a draw stands for each outcome: the first at which the sum exceeds the draw."""
+    """Return how often a sample stands for each category: the first at which the sum exceeds the sample."""
     import jax.numpy as jnp
     from jax import lax
 
@@ -29,7 +29,7 @@ def multinomial_counts(op, node, inputs, context):
 
 @lowers(ChoiceFromUniform, concrete=(2,))
 def multinomial_choices(op, node, inputs, context):
-    """Choose outcomes; without replacement, what is left is scaled to a sum of 1 each time."""
+    """Choose categories; without replacement, what is left is scaled to a sum of 1 each time."""
     import jax.numpy as jnp
     from jax import lax
 
@@ -53,11 +53,11 @@ def multinomial_choices(op, node, inputs, context):
 
 
 def _samples_of_rows(op: Any, inputs: list[Any]) -> Any:
-    """The draws, each of them a vector with an element for each row of the probabilities."""
+    """The samples, each of them a vector with an element for each row of the probabilities."""
     pvals, uniforms, count = inputs[0], inputs[1], int(inputs[2])
     if count < 0 or len(uniforms) != len(pvals) * count:
         raise ValueError(
-            f"{type(op).__name__}: expected {count} draws for each of {len(pvals)} rows, "
+            f"{type(op).__name__}: expected {count} samples for each of {len(pvals)} rows, "
             f"got {len(uniforms)}"
         )
     return uniforms.reshape(count, len(pvals))
@@ -71,7 +71,7 @@ def _sums(pvals: Any) -> Any:
 
 
 def _first_above(sums: Any, uniform: Any) -> tuple[Any, Any]:
-    """Of each row, the first column above the draw, else their number; and whether there is one."""
+    """Of each row, the first column above the sample, else their number; and whether there is one."""
     import jax.numpy as jnp
 
     above = sums > uniform[:, None]
@@ -81,11 +81,11 @@ def _first_above(sums: Any, uniform: Any) -> tuple[Any, Any]:
 
 
 def _without(pvals: Any, sums: Any, first: Any) -> Any:
-    """Take an outcome from each row, and scale the others to a sum of 1, in the dtype of both."""
+    """Take a category from each row, and scale the others to a sum of 1, in the dtype of both."""
     import jax.numpy as jnp
 
     categories, taken = jnp.arange(pvals.shape[1]), first[:, None]
     before = jnp.take_along_axis(sums - pvals, taken, axis=1, mode="clip").astype(pvals.dtype)
     later = jnp.where(categories > taken, pvals, 0).sum(axis=1, keepdims=True, dtype=pvals.dtype)
-    # nothing is left after the last outcome, nor asked for
+    # nothing is left after the last category, nor asked for
     return jnp.where(categories == taken, 0, pvals) / (before + later)

@@ -1,4 +1,4 @@
-"""Random draws: of MRG31k3p as integer arithmetic, of NumPy's generators on the host."""
+"""Random samples: of MRG31k3p as integer arithmetic, of NumPy's generators on the host."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from theano.sandbox.mrg31k3p import (
 )
 from theano.sandbox.mrg_uniform import mrg_uniform
 
-runs_on_host(RandomVariable, why="the draws of NumPy's generators are made on the host")
+runs_on_host(RandomVariable, why="the samples of NumPy's generators are made on the host")
 
 # More steps than this are a loop of the program.
 _UNROLLED = 8
@@ -53,7 +53,7 @@ def sample_uniforms(op, node, inputs, context):
 
 
 def _steps(state: tuple[Any, ...], count: int) -> tuple[tuple[Any, ...], Any]:
-    """The state after `count` steps, and the draws of each."""
+    """The state after `count` steps, and the samples of each."""
     import jax.numpy as jnp
     from jax import lax
 

@@ -59,7 +59,7 @@ def _why_not(node) -> str | None:
     return None if type(op) in _REDUCERS else f"there is no lowering for a reduction by {op}"
 
 
-# PyTensor 3.3 has the maximum and minimum say again what they compute
+# in PyTensor 3.3 the maximum and minimum define again what they compute
 @lowers(CAReduce, Max, Min, why_not=_why_not)
 def reduced(op, node, inputs, context):
     """An operation on numbers applied along dimensions, in the dtype of the accumulator."""
@@ -91,7 +91,7 @@ def _in_halves(x: Any, dtype: Any, axes: tuple[int, ...]) -> Any:
     axis = max(axes, key=lambda k: x.shape[k])
     if x.shape[axis] % 4:
         return x
-    # else each half would be computed with all that it is made of, and all halves where the sum is read
+    # else each half would be computed with all that it is made from, and all halves where the sum is read
     x = lax.optimization_barrier(x).astype(dtype)
     while x.shape[axis] % 2 == 0:
         half = x.shape[axis] // 2

@@ -1,4 +1,4 @@
-"""Shapes, which tracing knows; arrays made of lengths; joining and splitting."""
+"""Shapes, which tracing knows; arrays made from lengths; joining and splitting."""
 
 from __future__ import annotations
 

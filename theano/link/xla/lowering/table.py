@@ -7,7 +7,7 @@ or the list of their values. A value is either
 * concrete: a NumPy array or scalar, a Python number, ``None``, a slice or another object.
 
 A node whose inputs are all concrete runs its own ``perform`` in NumPy, so that what shapes and
-lengths are made of stays known; a lowering is asked then only if it was registered with
+lengths are made from stays known; a lowering is asked then only if it was registered with
 ``even_if_concrete`` (a constructor of large arrays, a loop). Results need not have the declared
 dtype: `interpret` casts them. ``context.require`` states what can only be checked when the
 program runs; ``CannotLower`` has the node run on the host, with its text as the reason; any other
@@ -50,7 +50,7 @@ class Rule:
     even_if_concrete
         Whether the lowering is asked also where all inputs are concrete.
     why_not
-        Answers, for a node, why it cannot be traced at all, or None.
+        Returns, for a node, why it cannot be traced at all, or None.
     """
 
     lower: Lowering
@@ -65,7 +65,7 @@ _RULES: dict[type, Rule] = {}
 def lowers(*classes: type, **settings: Any) -> Callable[[Lowering], Lowering]:
     """Register the decorated function as the lowering of these classes.
 
-    It is that of their subclasses, too, unless they say again what they compute.
+    It is that of their subclasses, too, unless they define again what they compute.
 
     Parameters
     ----------
@@ -115,7 +115,7 @@ def why_not(node: Apply) -> str | None:
     return rule.why_not(node) if rule.why_not else None
 
 
-# beside arrays; None and slices are parts of indices
+# besides arrays; None and slices are parts of indices
 _PARTS_OF_OPERANDS = (ScalarType, NoneTypeT, SliceType)
 
 
@@ -145,7 +145,7 @@ _FALLBACK = Rule(by_pytensor, why_not=_unknown_to_pytensor)
 
 
 def runs_on_host(*classes: type, why: str) -> None:
-    """Say that ops of these classes are never traced, and why."""
+    """Declare that ops of these classes are never traced, and why."""
 
     def refuse(op: Op, node: Apply, inputs: list[Any], context: Context) -> Any:
         raise CannotLower(why)

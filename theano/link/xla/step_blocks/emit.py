@@ -185,7 +185,7 @@ class _Block:
         return RowSequence(self.made[value], first, rows.stride, self.count)
 
     def take(self, kept: Sequence[Any], sums: Mapping[Value, Any]) -> None:
-        """Compute what is made of rows of what the loop keeps, and add to the sums of the blocks before."""
+        """Compute what is made from rows of what the loop keeps, and add to the sums of the blocks before."""
         self.sums = sums
         for k, value in enumerate(self.group.loop.outputs[: len(kept)]):
             if k in self.group.traces:

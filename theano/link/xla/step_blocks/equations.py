@@ -1,6 +1,6 @@
 """A traced program as a list of equations between values.
 
-A loop is one equation: it was traced as a function of its own, under a name that says which loop
+A loop is one equation: it was traced as a separate function, under a name that says which loop
 of the context it is. Other functions that JAX calls within a program are unpacked.
 """
 

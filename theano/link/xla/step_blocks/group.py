@@ -1,7 +1,7 @@
 """Equations that belong to a loop and can be computed for some of its steps at a time.
 
 After the loop that is what adds up rows of what it returns, and what reads, row by row, traces that
-nothing else reads. Before it, it is what its sequences, and operands of what follows it, are made of
+nothing else reads. Before it, it is what its sequences, and operands of what follows it, are computed from
 row by row, where nothing else reads that.
 """
 
@@ -16,7 +16,7 @@ from theano.link.xla.step_blocks.rows import Rows, RowsCombined, moves, operands
 
 
 class Group:
-    """A loop and what is done beside it in blocks of steps.
+    """A loop and what is done next to it in blocks of steps.
 
     Parameters
     ----------
@@ -27,7 +27,7 @@ class Group:
     results
         What the program returns.
     of_steps
-        Whether a block is to be a step, which adds up and stores what is made of its own results:
+        Whether a block is to be a step, which adds up and stores what is made from its own results:
         products of single rows, and what is made before the loop, are not worth that.
 
     Attributes
@@ -109,7 +109,7 @@ class Group:
             # what shows rows of a trace in another way is the trace
             dropped = {v for w in needed for v in self._shown(w) if v in traces}
             made = {v: one for one in self.after for v in one.outputs}
-            # all rows of what is made of arrays that are there in any case may as well follow them
+            # all rows of what is made from arrays that are there in any case may as well follow them
             useless = {made[v] for v in needed if v in made and v in self._of_whole}
             if not dropped and not useless:
                 break
@@ -126,7 +126,7 @@ class Group:
         }
 
     def _follow(self, traces: dict[Value, Rows], refused: set[Equation]) -> None:
-        """Take in what reads rows of the loop's outputs, and rows of what is made of them."""
+        """Take in what reads rows of the loop's outputs, and rows of what is made from them."""
         ends = self._outputs_with_rows(lambda storage: storage.has_all_rows)
         self.rows, self.after, self.sums = {**ends, **traces}, {}, {}
         self._of_whole = {v for v in ends if v not in traces}
@@ -258,7 +258,7 @@ class Group:
         return one is self.loop or one in self.after or one in self.before
 
     def _reads_more(self, value: Value) -> bool:
-        """Return whether the arrays that a sequence is made of, which then stay, are larger than it."""
+        """Return whether the arrays that a sequence is made from, which then stay, are larger than it."""
         made = self._made_before()
         pending, seen, read = [value], {value}, 0.0
         while pending:

@@ -1,7 +1,7 @@
 """The rows of arrays that a step reads, through the operations that keep rows apart.
 
-Each operation has a `Rule`: the rows of its operands that rows of its result are made of, the rows
-of its result that are made of rows of an operand, and what changes in its parameters when it is
+Each operation has a `Rule`: the rows of its operands that rows of its result are made from, the rows
+of its result that are made from rows of an operand, and what changes in its parameters when it is
 given the rows of some steps instead of all.
 """
 
@@ -282,7 +282,7 @@ _ELEMENTWISE = (
     "sinh sqrt square sub tan tanh xor"
 ).split()
 
-# To its first operand, which a block replaces by what the blocks before have made of it
+# To its first operand, which a block replaces by what the blocks before have made from it
 ADDS_TO_ROWS = "scatter-add"
 
 RULES: dict[str, Rule] = {

@@ -1,6 +1,6 @@
 """Changes of a part of an array, made in its own memory.
 
-The native engine decides by itself where values inside of a function lie. What it has to be told is
+The native engine decides by itself where values inside of a function lie. What it has to know is
 that an input may be overwritten, such as a table of which an update changes some rows.
 """
 

@@ -45,7 +45,7 @@ def replace_together(
 
 
 def _replace(nodes: Sequence[Apply], in_place: InPlace, replace: Callable, reason: str) -> bool:
-    """Replace nodes; answers whether there was one to replace."""
+    """Replace nodes; return whether there was one to replace."""
     found = False
     for node in nodes:
         made = in_place(node)

@@ -54,7 +54,7 @@ def _is_of_floats(product: Apply) -> bool:
 
 
 def _of_product(graph: FunctionGraph, left: Any, right: Any) -> Any:
-    # a length of 1 that a type tells would be broadcast where the product has an error
+    # a length of 1 that a type gives would be broadcast where the product has an error
     if left.type.broadcastable[1] != right.type.broadcastable[0]:
         return None
     columns = right.T

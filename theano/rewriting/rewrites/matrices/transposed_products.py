@@ -1,4 +1,4 @@
-"""A product and its transpose, written as products of their own, become one product.
+"""A product and its transpose, written as separate products, become one product.
 
     x.dot(y), y.T.dot(x.T)   ->   p, p.T
 

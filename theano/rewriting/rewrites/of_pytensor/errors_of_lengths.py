@@ -1,4 +1,4 @@
-"""Rewrites of PyTensor's that ask whether lengths agree, with the error of what they replace.
+"""PyTensor rewrites that ask whether lengths agree, with the error of what they replace.
 
 An operation on arrays that do not fit raises ValueError; what PyTensor asserts in its place would
 raise AssertionError.

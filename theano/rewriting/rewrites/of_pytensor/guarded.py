@@ -23,7 +23,7 @@ Accepts = Callable[[FunctionGraph, Apply, list[Variable]], bool]
 
 
 class Guarded(NodeRewriter):
-    """A rewrite of PyTensor's, where it is right.
+    """A PyTensor rewrite, where it is right.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""When rewrites of PyTensor's are right that are not right of all that they match."""
+"""When PyTensor rewrites are right that are not right of all that they match."""
 
 from __future__ import annotations
 

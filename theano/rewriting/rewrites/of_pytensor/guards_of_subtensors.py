@@ -1,4 +1,4 @@
-"""When rewrites of PyTensor's of reads and writes of parts of arrays are right."""
+"""When PyTensor's rewrites of reads and writes of parts of arrays are right."""
 
 from __future__ import annotations
 

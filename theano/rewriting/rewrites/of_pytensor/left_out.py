@@ -17,7 +17,7 @@ WRONG_REWRITES = (
     "local_Unique_second",
     # reads rows that a slice does not reach, and that are not there
     "local_slice_read_of_write",
-    # forgets that an array was told to have another shape than it has
+    # forgets that an array was declared to have another shape than it has
     "local_specify_shape_alloc",
     # draws other numbers: those that a draw before them, which nothing else reads, would have taken
     "sidestep_unused_rng_consumer",
@@ -28,7 +28,7 @@ WRONG_REWRITES = (
     # forget that there is an inverse of a matrix, or not: of a singular one they give numbers
     "solve_of_inv_to_matmul",
     "det_of_inv",
-    # refuses an increment of one row, whose length 1 its type does not tell
+    # refuses an increment of one row, whose length 1 is not static
     "local_AdvancedIncSubtensor_to_AdvancedIncSubtensor1",
 )
 
@@ -79,7 +79,7 @@ DONE_BY_NATIVE: Tags = {
 }
 
 # Without a BLAS to link to, PyTensor's C code makes a product plus an addend through NumPy, copies
-# it and adds it element by element: a product and a sum of their own are faster.
+# it and adds it element by element: a separate product and sum are faster.
 SLOW_WITHOUT_BLAS: Tags = {
     **_GEMM,
     "local_dot22_to_dot22scalar": frozenset({"local_dot22_to_dot22scalar", "BlasOpt"}),

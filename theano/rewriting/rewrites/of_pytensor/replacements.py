@@ -1,6 +1,6 @@
 """PyTensor's rewrites of nodes, and what runs where they would.
 
-Some are replaced by rewrites of ours, some run only where they are right. What each did wrong is in
+Some are replaced by our rewrites, some run only where they are right. What each did wrong is in
 ``doc/inside_pytensor_rewrites.md``.
 """
 

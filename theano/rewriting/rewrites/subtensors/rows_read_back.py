@@ -31,7 +31,7 @@ def rows_read_back(graph: FunctionGraph, node: Apply) -> list[Variable] | None:
     made = subtensor.local_read_of_write_same_indices.transform(graph, node)
     write = node.inputs[0].owner
     if made and any(is_a(client.op, Scan) for client, _ in graph.clients[node.outputs[0]]):
-        # the place in the step is not told that the value has length 1, and PyTensor takes no other
+        # the place in the step has no static length of 1 for the value, and PyTensor takes no other
         if _ones(made[0]) != _ones(node.outputs[0]):
             return None
     if not made or not write.op.set_instead_of_inc or not _of_rows(node):

@@ -1,4 +1,4 @@
-"""Gradients that go to the operand, or the element, that was chosen: told without last digits.
+"""Gradients that go to the operand, or the element, that was chosen: found without last digits.
 
 The gradient of a maximum goes to the operand that equals it. In a loop both sides of such a
 comparison may be computed twice, in the forward loop and again in the backward loop, and rewritten
@@ -56,9 +56,9 @@ def _operands_compared(node: Apply) -> Variable | None:
 
 
 def choices(region: Iterable[Variable], kept: Collection[Variable]) -> set[Variable]:
-    """Comparisons of a value with what was picked from it, such as its greatest element.
+    """Comparisons of a value with what was selected from it, such as its greatest element.
 
-    Where the value is computed again, what was picked before need not be among its elements: such
+    Where the value is computed again, what was selected before need not be among its elements: such
     a comparison is made once, and saved.
 
     Parameters

@@ -1,6 +1,6 @@
-"""The tangent loop: directional derivatives of a loop, by one that runs beside it.
+"""The tangent loop: directional derivatives of a loop, by one that runs alongside it.
 
-Each state and trace has its tangent beside it in the same loop, so that a step computes both.
+Each state and trace has its tangent next to it in the same loop, so that a step computes both.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 PyTensor's rules put the direction in place of the operand. Where the operand is an integer
 that only depends on the variables by comparisons or rounding, an operation that adds up integers,
-or makes an array of them, is then made of floating numbers, which it refuses.
+or makes an array of them, is then made from floating numbers, which it refuses.
 
 PyTensor also gives a direction of zeros to what does not depend on the variables. The derivative of
 ``x ** 2`` by the exponent, which is NaN where ``x`` is negative, is NaN times zero, too.
@@ -134,7 +134,7 @@ def _of_results(node: Apply, tangents: list[Variable]) -> list[Variable]:
 
 
 def _is_graph(op: Op) -> bool:
-    """Return whether an operator is a graph whose tangents nobody but the graph tells."""
+    """Return whether an operator is a graph whose tangents only the graph gives."""
     own = is_a(op, OpFromGraph) and type(op).pushforward is OpFromGraph.pushforward
     return own and op.pushforward_overrides is None  # type: ignore[attr-defined]
 
@@ -176,7 +176,7 @@ def _placeholder(variable: Variable) -> Variable:
 
 
 def _to_hold(values: Sequence[Variable], wrt: Sequence[Variable]) -> list[Variable]:
-    """Discrete operands, and values made of operands, of what is not an element-wise operation."""
+    """Discrete operands, and values made from operands, of what is not an element-wise operation."""
     if any(_is_discrete(value) for value in values):
         # which has no derivative, as its operations say
         return []

@@ -72,7 +72,7 @@ def _weight_dtype(value: Variable) -> str:
 
 
 def apart(values: list[Variable]) -> list[Variable]:
-    """The values, as values of their own where one is computed from another, or named again.
+    """The values, as separate values where one is computed from another, or named again.
 
     What is known of the gradient of a value takes the place of what others add to it, and what is
     known of it twice is taken once: of two operands of a sum, for instance, whose gradient is one.

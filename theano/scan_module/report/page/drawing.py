@@ -76,7 +76,7 @@ def line(x: float, y: float, to_x: float, to_y: float, colour: str) -> str:
 
 
 def dot(x: float, y: float, colour: str) -> str:
-    """Return where a line meets a box."""
+    """Return where a line enters a box."""
     return f'<circle cx="{x:g}" cy="{y:g}" r="3" fill="{colour}"/>'
 
 

@@ -1,4 +1,4 @@
-"""The whole graph as a page of its own, beside a report's."""
+"""The whole graph as a separate page, next to a report's."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from theano.pytensor_internals.printing import import_pydot
 
 
 def graph_page(graph: FunctionGraph | None, path: Path) -> str:
-    """Write the page of a graph beside that of a report.
+    """Write the page of a graph next to that of a report.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""A report on loops as a page: each loop in words, pictures and times."""
+"""A report on loops as a page: each loop as text, pictures and times."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def loop_part(loop: LoopReport) -> str:
     """One loop: numbers, picture, decisions, what is saved, times."""
     parts = [f"<h2>{escape(name_and_place(loop))}</h2>", paragraph(_numbers(loop))]
     if len(loop.sources) > 1:
-        parts.append(paragraph(f"made of the loops {', '.join(loop.sources)}"))
+        parts.append(paragraph(f"made from the loops {', '.join(loop.sources)}"))
     parts.append(f'<div class="tn-wide">{loop_picture(loop)}</div>')
     for heading in loop.headings:
         decisions = [(d.subject, d.detail) for d in loop.under(heading)]

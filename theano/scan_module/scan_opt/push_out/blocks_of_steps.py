@@ -111,7 +111,7 @@ def run_in_blocks(
             for entry, value in zip(entries, after, strict=True)
         ),
         invariants=tuple(inside.found.values()),
-        # PyTensor's C VM, told to keep results of a step in memory, would write the next
+        # PyTensor's C VM, if it keeps results of a step in memory, would write the next
         # step's over an untraced value that is still to be read
         settings=replace(
             loop.settings, name=f"blocks_of_{loop.settings.name or 'scan'}", allow_gc=True

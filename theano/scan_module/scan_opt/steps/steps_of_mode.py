@@ -1,6 +1,6 @@
 """Steps of loops that are compiled as the function around them is.
 
-A step is a function of its own where the loop is not compiled as a whole, and has a mode of its own:
+A step is a separate function where the loop is not compiled as a whole, and has its own mode:
 where the user named none, it is the default mode. In FAST_COMPILE its compilation takes longer than that of
 the function around it, and in modes that look at values it would not be looked at.
 """

@@ -1,6 +1,6 @@
 """Steps of loops that are rewritten while the function around them is, equal ones once.
 
-Where a step is a function of its own, its compilation rewrites it. The layers of a network have
+Where a step is a separate function, its compilation rewrites it. The layers of a network have
 equal steps: here each is rewritten for all of them, and their functions only link it.
 """
 

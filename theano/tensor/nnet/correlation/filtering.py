@@ -46,7 +46,7 @@ class Filtering(Op):
     num_groups : int
         How many groups of channels are filtered on their own.
     unshared : bool
-        Whether each window has filters of its own.
+        Whether each window has its own filters.
     """
 
     __props__: tuple[str, ...]

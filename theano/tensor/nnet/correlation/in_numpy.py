@@ -38,7 +38,7 @@ class Windows:
     groups : int
         How many groups of channels are correlated on their own.
     unshared : bool
-        Whether each window has filters of its own.
+        Whether each window has its own filters.
     """
 
     borders: Sequence[tuple[int, int]]

@@ -38,7 +38,7 @@ class Correlation(Filtering):
     num_groups : int
         How many groups of channels are correlated on their own.
     unshared : bool
-        Whether each window has filters of its own.
+        Whether each window has its own filters.
     openmp : bool, optional
         Taken for Theano's sake: whether threads share the work is the engine's to say.
 

@@ -1,4 +1,4 @@
-"""The base of Theano's operators on the rows of a matrix, which are graphs of PyTensor's.
+"""The base of Theano's operators on the rows of a matrix, which are PyTensor graphs.
 
 The engines see through them.
 """

@@ -133,7 +133,7 @@ class Pool(OverWindows):
     ndim : int
         How many of the last dimensions are pooled.
     openmp : bool, optional
-        Given by programs of Theano's; the engines decide on threads themselves.
+        Given by Theano programs; the engines decide on threads themselves.
 
     Raises
     ------

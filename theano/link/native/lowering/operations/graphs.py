@@ -98,7 +98,7 @@ def _integers(node: Apply, known: Mapping[Variable, Constant]) -> Constant | Non
     try:
         node.op.perform(node, values, storage)
     except (IndexError, ValueError):
-        # the call tells the user
+        # the call warns the user
         return None
     kind = node.outputs[0].type
     return kind.make_constant(kind.filter(storage[0][0]))

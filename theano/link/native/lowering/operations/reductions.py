@@ -24,7 +24,7 @@ REDUCTIONS = {Add: "add", Mul: "multiply", Maximum: "maximum", Minimum: "minimum
 REDUCTIONS |= {AND: "and", OR: "or", XOR: "exclusive or", MulWithoutZeros: "multiply without zeros"}
 
 
-# PyTensor 3.3 has the maximum and minimum say again what they compute
+# in PyTensor 3.3 the maximum and minimum define again what they compute
 @lowers(CAReduce, Max, Min)
 def reduce(step: Step, node, inputs: list[Value]) -> list[Value]:
     """A reduction, computed in the accumulator's type."""

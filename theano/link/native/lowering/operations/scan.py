@@ -1,4 +1,4 @@
-"""A Scan inside a step or a segment: a call of a loop that is a C function of its own."""
+"""A Scan inside a step or a segment: a call of a loop that is a separate C function."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ from theano.scan_module.scan_op import Scan as OurScan
 
 @lowers(Scan, FrozenWhenAsked, OurScan)
 def scan(step: Step, node, inputs: list[Value]) -> list[Value]:
-    """The states' buffers are copied and updated in place; traces get memory of their own."""
+    """The states' buffers are copied and updated in place; traces get their own memory."""
     op, roles = node.op, Roles.of(node.op)
     if roles.may_stop and step.repeats:
         raise CannotLower("a loop inside a loop whose number of steps its values decide")
@@ -222,12 +222,12 @@ class LoopCall:
         self.work = step.temporary("int8", (self._returned(1),))
 
     def _returned(self, position: int) -> Size:
-        """A size that the loop answered, if it was asked."""
+        """A size that the loop returned, if it was asked."""
         item: Symbolic = Item(f"{self.prefix}_result", position)
         return self.step.sizes.name(item if self.guard is None else Choice(self.guard, item, 0))
 
     def traces_with_shapes(self) -> list[tuple[Argument, list[Size]]]:
-        """The traces, and the shapes of their rows as the loop answered them."""
+        """The traces, and the shapes of their rows as the loop returned them."""
         found, position = [], FIRST_RESULT
         for trace in self.of_kind("trace"):
             shape: list[Size] = []
@@ -289,7 +289,7 @@ class LoopCall:
             value, at = self.bound[id(argument)], FIRST_ARRAY + k
             if not (argument.name in reach_a_size or argument.shape and argument.name in read):
                 if not argument.shape:
-                    # it is read, but nothing that the plan answers depends on it
+                    # it is read, but nothing that the plan returns depends on it
                     step.sizes.entries.append(ShowArray(self.prefix, at))
                 continue
             if id(argument) in self.lists:

@@ -24,7 +24,7 @@ from theano.link.native.statements.tasks import TakeDiagonal
 from theano.pytensor_internals.operations.axes import axis_apart
 from theano.pytensor_internals.operations.tensor import JoinDims, SplitDims
 
-# rows that are repeated each by a number of its own; each is a copy, which the C compiler reads
+# rows that are repeated each by its own number; each is a copy, which the C compiler reads
 MOST_REPEATED = 64
 
 

@@ -1,4 +1,4 @@
-"""Elements picked by arrays of indices and by masks, and updates of them."""
+"""Elements gathered by arrays of indices and by masks, and updates of them."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def _for_each(
     other: Array | None,
     one: Callable[[str, str], str],
 ) -> list[str]:
-    """Loops over what is picked: first over the arrays of indices, then over whole dimensions."""
+    """Loops over what is selected: first over the arrays of indices, then over whole dimensions."""
     outer = indices("i", gathered.common)
     inner = indices("j", len(gathered.others))
     at: dict[int, str] = dict(zip(gathered.others, inner, strict=True))
@@ -90,7 +90,7 @@ def _for_each_index(given: Sequence[Array | str], body: Sequence[str]) -> list[s
 
 
 def _rows(gathered: IndexedElements, x: Array, given: Sequence[Array | str]) -> list[str]:
-    """Lines that name what is picked at one place of the arrays of indices, and check it.
+    """Lines that name what is selected at one place of the arrays of indices, and check it.
 
     Given are the arrays and the numbers of indices, and what ends the step where one is out of range.
     """

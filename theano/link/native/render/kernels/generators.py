@@ -1,4 +1,4 @@
-"""Draws of NumPy's `Generator`, whose words are an array; see ``included/generators.inc``."""
+"""Samples of NumPy's `Generator`, whose words are an array; see ``included/generators.inc``."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from theano.support.data_classes import dataclass
 
 @writes_task(SampleFromGenerator)
 def sample_from_generator(task: SampleFromGenerator, polls: int, *given: Any) -> list[str]:
-    """The draws; ``words`` is the state, and what is wrong becomes 1 where a parameter is not right."""
+    """The samples; ``words`` is the state, and what is wrong becomes 1 where a parameter is not right."""
     own, rest = given[: 1 + task.works], given[1 + task.works :]
     words, wrong, _, *others = rest
     sampled = _SAMPLES[type(task.sampler)](task.sampler, *own, wrong.at("0"), *others)
@@ -44,7 +44,7 @@ class _Sampler:
     Attributes
     ----------
     scale, loc
-        Of a distribution of SciPy's the positions of these: nothing is sampled where all scales are 0.
+        Of a SciPy distribution the positions of these: nothing is sampled where all scales are 0.
     fill
         Draws ``count`` numbers into ``block``.
     """
@@ -57,7 +57,7 @@ class _Sampler:
 
 
 def _of_numpy(function: str, count: int, right: str = "1") -> _Sampler:
-    """A draw by a function of NumPy's, of so many parameters."""
+    """A draw by a NumPy function, of so many parameters."""
     parameters = "".join(f", {{p{k}}}" for k in range(count))
     return _Sampler(f"g.numpy->{function}(g.bits{parameters})", right)
 
@@ -215,7 +215,7 @@ def _row(x: Array, where: Where) -> str:
 
 
 def _sampled_rows(y: Array, ndim: int, row: Array, wrong: str, right: str, count: str) -> list[str]:
-    """Rows that a function draws one by one into a row of their own."""
+    """Rows that a function draws one by one into their own row."""
     kept = loops(["k"], [count], [f"{_place(y, ndim, 'k')} = {row.at('k')};"])
     return [f"if (!{right}) {wrong} = 1;", "else {", *kept, "}"]
 

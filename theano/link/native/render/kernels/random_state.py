@@ -1,4 +1,4 @@
-"""Draws of NumPy's `RandomState`, whose words are an array; see ``included/random_state.inc``."""
+"""Samples of NumPy's `RandomState`, whose words are an array; see ``included/random_state.inc``."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from theano.link.native.statements.tasks import (
 
 @writes_task(SampleFromWords)
 def sample_from_words(task: SampleFromWords, polls: int, *given: Any) -> list[str]:
-    """The draws; ``words`` is the state, and what is wrong becomes 1 where a parameter is not right."""
+    """The samples; ``words`` is the state, and what is wrong becomes 1 where a parameter is not right."""
     own, rest = given[: 1 + task.works], given[1 + task.works :]
     words, wrong, _, *others = rest
     named = f"unsigned int *const words = {words.name};"
@@ -46,7 +46,7 @@ def _indices_of(where: Where) -> list[str]:
 # Integers from low to high: NumPy is given the number above the last, in the type of `high`.
 _END = "(int64_t)({t1})((uint64_t){p1} + 1)"
 
-# distribution -> the draw, of the state ``words``, the parameters and their C types, and when these
+# distribution -> the sample, of the state ``words``, the parameters and their C types, and when these
 # are right
 _DISTRIBUTIONS = {
     "uniform": (
@@ -81,7 +81,7 @@ def _by_distribution(sampler: ByDistribution, y: Array, wrong: str, *given: Arra
     return _over(y, [f"if ({valid}) {place} = {sampled};", f"else {wrong} = 1;"], sampler.ndim)
 
 
-# ---- permutations, choices and outcomes ----
+# ---- permutations, choices and multinomial samples ----
 
 
 def _permutations(
@@ -118,7 +118,7 @@ def _even_choices(sampler: EvenChoices, y: Array, *given: Any) -> list[str]:
 
 
 def _choices_by_probability(sampler: ChoicesByProbability, y: Array, *given: Any) -> list[str]:
-    """The first at which the sum of the probabilities, scaled to 1, exceeds a uniform draw."""
+    """The first at which the sum of the probabilities, scaled to 1, exceeds a uniform sample."""
     if not sampler.replace:
         return _different_choices(sampler, y, *given)
     sums, wrong, a, p, count = given

@@ -1,4 +1,4 @@
-"""Draws of the generator MRG31k3p, and which outcomes uniform draws stand for."""
+"""Samples of the generator MRG31k3p, and which categories uniform samples stand for."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from theano.sandbox.mrg_truncated import FARTHEST, LOWEST_UNIFORM
 _TOGETHER = 8
 
 
-# What a draw in 1 .. M1 is multiplied with
+# What a sample in 1 .. M1 is multiplied with
 _SCALES = {"float32": f"{SCALE_OF_FLOAT32}f", "float64": f"0x1p-{BITS}"}
 
 
@@ -136,7 +136,7 @@ def multinomial_choices(
 
 
 def _first_above(p: Array, u: Array) -> list[str]:
-    """Of a row, the first category at which the sum exceeds its draw; their number if none does."""
+    """Of a row, the first category at which the sum exceeds its sample; their number if none does."""
     rows, categories = p.shape
     return [
         f"const double uniform = {u.at(f'sample * {rows} + row')};",

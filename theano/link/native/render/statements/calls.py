@@ -1,4 +1,4 @@
-"""Calls of loops that are C functions of their own, and of what the runtime computes."""
+"""Calls of loops that are separate C functions, and of what the runtime computes."""
 
 from __future__ import annotations
 

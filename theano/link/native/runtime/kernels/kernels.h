@@ -125,7 +125,7 @@ const tn_kernels *tn_active_kernels(void);
 int tn_threads_of_multiply_adds(double multiply_adds);
 
 /* TN_WORK_BYTES for a product, taken from this thread's and given back; NULL where there is no memory. A
- * poll may run a handler of Python's, whose own products must not write into it. */
+ * poll may run a Python handler, whose own products must not write into it. */
 void *tn_take_work_memory(void);
 void tn_return_work_memory(void *memory);
 

@@ -4,7 +4,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-/* Numbers that meet a vector between polls for interrupts: some milliseconds. */
+/* Numbers that are multiplied by a vector between polls for interrupts: some milliseconds. */
 #define DOTS_BETWEEN_POLLS 4194304
 /* Numbers of B up to which it is read as it lies in memory, if it can be, by any number of rows. */
 #define NUMBERS_IN_PLACE 4096

@@ -1,4 +1,4 @@
-/* How long it takes the threads of a loop to meet. It is measured, as it depends on where the processors are:
+/* How long a barrier of a loop's threads takes. It is measured, as it depends on where the processors are:
  * two took 80 nanoseconds, and 320 after their host had moved them. */
 #include "../runtime.h"
 

@@ -1,4 +1,4 @@
-/* Signals of Python's: a call of the main thread ends where a handler raised. */
+/* Python signals: a call of the main thread ends where a handler raised. */
 #include "../runtime.h"
 
 #include <pthread.h>
@@ -70,7 +70,7 @@ void tn_set_patience(int64_t nanoseconds)
     patience = nanoseconds < 0 ? TN_PATIENCE : nanoseconds;
 }
 
-/* Polls of all threads that were answered with 1: work that ignored it would poll again and again. */
+/* Polls of all threads that returned 1: work that ignored it would poll again and again. */
 static _Atomic(int64_t) stops_polled;
 
 int64_t tn_stops_polled(void) { return stops_polled; }

@@ -11,7 +11,7 @@
 #define WORTH_MEASURING 100000.0
 /* How many times as long as a barrier its work must take: what the others made is fetched after it. */
 #define WORK_OF_A_BARRIER 12.0
-/* Below 0: as the threads meet. */
+/* Below 0: as the threads wait for one another. */
 static _Atomic(double) least_work = -1;
 
 /* What each of several threads must have to do in a phase, of which there is so much in all. */

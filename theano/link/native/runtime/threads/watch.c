@@ -110,7 +110,7 @@ int64_t tn_poll(tn_watch *watch, int64_t *turn, int64_t step, int thread, int th
 {
     if (threads <= 1)
         return next_poll(watch, step, 1);
-    /* Two answers by turns: the next is written while a slow thread still reads the last. */
+    /* Two results in turn: the next is written while a slow thread still reads the last. */
     int64_t *next = &watch->next_polls[(*turn)++ % 2];
     if (!thread)
         *next = next_poll(watch, step, threads);

@@ -1,4 +1,4 @@
-"""The windows of images side by side, and what is beside them added to images.
+"""The windows of images side by side, and what is next to them added to images.
 
 Images are shared out among threads. Within an image no element is asked whether it is at the border:
 the bounds of a window's rows say it.

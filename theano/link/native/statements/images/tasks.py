@@ -22,7 +22,7 @@ class Task(Enum):
     TO_GREATEST = "to greatest"
     # the gradient of each window, added to all of its elements
     TO_ALL = "to all"
-    # the sum of values, which are beside images, at the greatest elements of each window
+    # the sum of values, which are next to images, at the greatest elements of each window
     OF_GREATEST = "of greatest"
 
     @property

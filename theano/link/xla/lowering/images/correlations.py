@@ -213,7 +213,7 @@ def _elements(windows: Windows, image: Any, context: Context) -> Any:
 
 
 def _each_element(windows: Windows, channels: int, dtype: Any) -> tuple[Windows, np.ndarray]:
-    """The windows of single channels, and filters each of which picks one element of them."""
+    """The windows of single channels, and filters each of which selects one element of them."""
     count = math.prod(windows.sizes)
     each = Windows(
         windows.borders,

@@ -80,7 +80,7 @@ def _apart(given: Any, windows: Windows, before: Any, after: Any) -> Any:
 
 
 def _left(windows: Windows) -> list[int]:
-    """Return how many elements the room that holds all windows has beside the first of each."""
+    """Return how many elements the room that holds all windows has besides the first of each."""
     return [
         room - ((count - 1) * step + 1 if count else 0)
         for room, step, count in zip(windows.room(), windows.steps, windows.counts, strict=True)

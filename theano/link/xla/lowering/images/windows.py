@@ -1,4 +1,4 @@
-"""Windows: parts of arrays of a known length at a position that may be computed."""
+"""Windows: parts of arrays of a static length at a position that may be computed."""
 
 from __future__ import annotations
 

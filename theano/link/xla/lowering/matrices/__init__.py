@@ -1,1 +1,1 @@
-"""Operations on matrices, of which JAX's own read more than the part that they are told to read."""
+"""Operations on matrices, of which JAX's own read more than the part that they should read."""

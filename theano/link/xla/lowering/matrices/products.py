@@ -83,7 +83,7 @@ def batched_dot(op, node, inputs, context):
 
 
 def _core_node(node) -> Any:
-    """The operation on one element of the batch, on inputs of its own."""
+    """The operation on one element of the batch, on its own inputs."""
     op = node.op
     arrays = []
     for variable, dimensions in zip(node.inputs, op.inputs_sig, strict=True):

@@ -163,7 +163,7 @@ def _begun(step: Step, node, inputs: list[Value]) -> tuple[_Shapes, View, View, 
     """The operands and the lengths of the output that are given, where all is as the runtime has it."""
     op, dtype = node.op, node.outputs[0].type.dtype
     if op.unshared:
-        raise CannotLower("a correlation whose windows have filters of their own")
+        raise CannotLower("a correlation whose windows have their own filters")
     if dtype not in FLOATS:
         raise CannotLower(f"a correlation in {dtype}")
     first, second = (_in_c_order(step, value, dtype) for value in inputs[:2])

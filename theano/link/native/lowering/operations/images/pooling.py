@@ -68,7 +68,7 @@ def of_greatest(step: Step, node, inputs: list[Value]) -> list[Value]:
     along = _windows(step, op, x, inputs[3:])
     counts = (*x.shape[: -op.ndim], *(one.count for one in along))
     _same_shape(step, best, counts, "greatest elements")
-    _same_shape(step, values, x.shape, "values beside images")
+    _same_shape(step, values, x.shape, "values next to images")
     return [_computed(step, op, Task.OF_GREATEST, counts, [x, best, values], along)]
 
 

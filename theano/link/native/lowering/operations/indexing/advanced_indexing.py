@@ -1,4 +1,4 @@
-"""Elements picked by arrays of indices, and updates of them."""
+"""Elements gathered by arrays of indices, and updates of them."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ from theano.support.data_classes import dataclass
 
 @dataclass(frozen=True)
 class IndexedView:
-    """The elements that arrays of indices pick from a view that basic indices were applied to before.
+    """The elements that arrays of indices select from a view that basic indices were applied to before.
 
     Attributes
     ----------
@@ -104,7 +104,7 @@ def gather(step: Step, node, inputs: list[Value]) -> list[Value]:
 
 @lowers(AdvancedIncSubtensor)
 def update(step: Step, node, inputs: list[Value]) -> list[Value]:
-    """A copy, picked elements of which are set, or increased once for each time they are named."""
+    """A copy, selected elements of which are set, or increased once for each time they are named."""
     value, change, *given = inputs
     where = the_only_mask(node.op.idx_list, node.inputs[2:])
     if where is not None:
@@ -176,7 +176,7 @@ def _arrays(
 
 
 def gathered_from(step: Step, view: View, idx_list, given: list[Value], variables) -> IndexedView:
-    """Return what indices of these values pick; the variables say which of their sizes are known as 1."""
+    """Return what indices of these values select; the variables say which of their sizes are known as 1."""
     entries = list(_arrays(step, view, idx_list, given, variables))
     basic = tuple(index for index, _, _ in entries)
     axes = tuple(d for d, (_, value, _) in enumerate(entries) if value is not None)

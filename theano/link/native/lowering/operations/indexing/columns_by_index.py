@@ -1,4 +1,4 @@
-"""Elements along the last axis that a constant vector of indices picks, and updates of them."""
+"""Elements along the last axis that a constant vector of indices selects, and updates of them."""
 
 from __future__ import annotations
 

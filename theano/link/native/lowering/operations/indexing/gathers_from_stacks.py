@@ -1,4 +1,4 @@
-"""Elements picked by arrays of indices from each of a stack, by indices of its own."""
+"""Elements gathered by arrays of indices from each of a stack, by its own indices."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ from theano.link.native.statements.tasks import FindPositions, UpdateWhere
 
 
 def is_mask(variable: Variable) -> bool:
-    """Return whether an index says where elements are picked, and not which."""
+    """Return whether an index says where elements are selected, and not which."""
     return variable.type.dtype == "bool"
 
 
@@ -96,9 +96,9 @@ def operation_of_update(op: Any, dtype: str) -> str:
 
 
 def same_sizes(step: Step, mask: Value, shape: Sequence[Size]) -> None:
-    """State that a mask has the sizes of the first dimensions of what it picks from."""
+    """State that a mask has the sizes of the first dimensions of what it selects from."""
     for size, own in zip(mask.shape, shape, strict=False):
-        step.sizes.equal(size, own, "sizes of a mask and of what it picks from")
+        step.sizes.equal(size, own, "sizes of a mask and of what it selects from")
 
 
 def _values(step: Step, node, change: Value, target: View, axis: int, masked: int) -> View | Scalar:

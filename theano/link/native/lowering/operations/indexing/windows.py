@@ -1,7 +1,7 @@
 """Slices whose bounds differ between steps while their length does not: ``x[i * n : (i + 1) * n]``.
 
 The length is known before the loop, as memory has to be; where the slice begins is computed in each
-step. A slice of NumPy's is shorter where the array ends: of such a call PyTensor runs the nodes.
+step. A NumPy slice is shorter where the array ends: of such a call PyTensor runs the nodes.
 """
 
 from __future__ import annotations

@@ -36,7 +36,7 @@ def block_diagonals(
     out = step.temporary(dtype, (*stack, rows, columns))
     zero = step.constant(0, dtype)
 
-    # what computes a block may write it in its place, so that zeros are written beside it alone
+    # what computes a block may write it in its place, so that zeros are written next to it alone
     for block, start, end in zip(blocks, starts[:-1], starts[1:], strict=True):
         height, (_, after) = block.shape[-2], end
         step.place(block, _part(out, block.shape, start))

@@ -74,7 +74,7 @@ _RULES: Mapping[type, _OnStacks] = {
 
 @lowers(Blockwise)
 def blockwise(step: Step, node, inputs: list[Value]) -> list[Value]:
-    """Products, factors, solutions of systems, blocks, sorts, picks, graphs; stacks are broadcast."""
+    """Products, factors, solutions of systems, blocks, sorts, gathers, graphs; stacks are broadcast."""
     op = node.op.core_op
     flags = [
         variable.type.broadcastable[: variable.type.ndim - len(names)]

@@ -46,7 +46,7 @@ _MOST_ROWS = 2**31 - 1
 
 @dataclass(frozen=True)
 class Routine:
-    """A function of the runtime for one matrix, with or without others beside it.
+    """A function of the runtime for one matrix, with or without others next to it.
 
     Attributes
     ----------
@@ -64,7 +64,7 @@ class Routine:
     integers
         How many integers of it, for each row.
     failure
-        What a call raises where the function answers that there is no result.
+        What a call raises where the function returns that there is no result.
     """
 
     name: str

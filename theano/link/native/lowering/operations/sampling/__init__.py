@@ -1,1 +1,1 @@
-"""Random draws: of MRG_RandomStreams, and of NumPy's `RandomState`."""
+"""Random samples: of MRG_RandomStreams, and of NumPy's `RandomState`."""

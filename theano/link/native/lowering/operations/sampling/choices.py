@@ -1,4 +1,4 @@
-"""Permutations, choices and outcomes that a `RandomState` draws."""
+"""Permutations, choices and multinomial samples of a `RandomState`."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from theano.link.native.statements.tasks import (
 
 
 def permutations(sampling: SamplingContext, inputs: list[Value]) -> Buffer:
-    """Integers below a number, shuffled for each draw."""
+    """Integers below a number, shuffled for each sample."""
     count = sampling.step.size(inputs[0], "the length of permutations")
     sampling.step.sizes.check(compared(count, ">=", 0), "a length that is not negative")
     ndim, order = len(sampling.shape), sampling.step.rows_without_gaps("int64", (count,))
@@ -65,7 +65,7 @@ def _choices_without_replacement(sampling: SamplingContext, a: Value) -> Buffer:
 
 
 def _choices_by_probability(sampling: SamplingContext, a: Value, p: Value) -> Buffer:
-    """The first at which the sum of the probabilities, scaled to 1, exceeds a uniform draw."""
+    """The first at which the sum of the probabilities, scaled to 1, exceeds a uniform sample."""
     step, vector, count = sampling.step, a.ndim == 1, _count_of_probabilities(sampling, a, p)
     sums = step.rows_without_gaps("float64", (count,))
     ndim = len(sampling.shape)
@@ -106,10 +106,10 @@ def _tolerance(p: Value) -> float:
 
 
 def multinomial(sampling: SamplingContext, inputs: list[Value]) -> Buffer:
-    """Return how often each outcome occurs, one after the other, of the trials that are left."""
+    """Return how often each category occurs, one after the other, of the trials that are left."""
     step, (trials, p) = sampling.step, inputs
     view, ndim, count = step.view(p), len(sampling.shape), p.shape[-1]
-    step.sizes.check(compared(count, ">", 0), "an outcome")
+    step.sizes.check(compared(count, ">", 0), "a category")
     number, of_number = parameter(sampling, trials)
     of_row = places_in(sampling, p.shape[:-1])
     row = step.rows_without_gaps(p.dtype, (count,))
@@ -122,7 +122,7 @@ def multinomial(sampling: SamplingContext, inputs: list[Value]) -> Buffer:
 
 @functools.cache
 def _skips_certain_numbers() -> bool:
-    """Return whether NumPy draws nothing for an outcome of probability 0: so did 1.17 to 2.4, no other."""
+    """Return whether NumPy draws nothing for a category of probability 0: so did 1.17 to 2.4, no other."""
     sampled, untouched = np.random.RandomState(0), np.random.RandomState(0)
     sampled.multinomial(1, [0.0, 1.0])
     return bool(sampled.random_sample() == untouched.random_sample())

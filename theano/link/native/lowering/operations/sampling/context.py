@@ -1,4 +1,4 @@
-"""The means of draws of a generator whose words are an array."""
+"""Common parts of samples of a generator whose words are an array."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ from theano.link.native.statements.kernel import Kernel
 from theano.link.native.statements.tasks import SampleFromGenerator, SampleFromWords, Where
 from theano.support.data_classes import dataclass
 
-# a draw on one thread, roughly: a logarithm and an exponential, or some words
+# a sample on one thread, roughly: a logarithm and an exponential, or some words
 _NANOSECONDS = 60 * ARITHMETIC
 
 
 @dataclass(frozen=True, eq=False)
 class SamplingContext:
-    """The means of all draws.
+    """Common parts of all samples.
 
     Attributes
     ----------
     words
         The state that advances.
     shape
-        Of the draws, without the dimensions that each of them has.
+        Of the samples, without the dimensions that each of them has.
     wrong
         Becomes 1 where a parameter is not right, which ends the step.
     task
@@ -45,7 +45,7 @@ class SamplingContext:
 
     @property
     def dtype(self) -> str:
-        """The type of the draws."""
+        """The type of the samples."""
         return self.node.outputs[1].type.dtype
 
     def append(
@@ -57,7 +57,7 @@ class SamplingContext:
         scratch: Sequence[Buffer] = (),
         error: tuple[type[Exception], str] | None = None,
     ) -> Buffer:
-        """Append draws; the error is raised where a parameter is not right."""
+        """Append samples; the error is raised where a parameter is not right."""
         step, kept = self.step, list(scratch)
         out = step.temporary(self.dtype, (*self.shape, *added) or (1,))
         writes = [View.of(buffer) for buffer in (out, *kept, self.words, self.wrong)]
@@ -80,7 +80,7 @@ _IS_RIGHT = Expression("parameters are right", "is zero", None, "bool")
 
 
 def parameter(sampling: SamplingContext, value: Value) -> tuple[View, Where]:
-    """A parameter in memory, and where the one is that belongs to a draw."""
+    """A parameter in memory, and where the one is that belongs to a sample."""
     where = places_in(sampling, value.shape)
     if isinstance(value, Splat | Scalar):
         scalar = value.scalar if isinstance(value, Splat) else value
@@ -89,12 +89,12 @@ def parameter(sampling: SamplingContext, value: Value) -> tuple[View, Where]:
 
 
 def places_in(sampling: SamplingContext, shape: Sequence[Size]) -> Where:
-    """Return where in an array, which broadcasts to the draws, that of a draw is."""
+    """Return where in an array, which broadcasts to the samples, that of a sample is."""
     sizes, ndim = sampling.step.sizes, len(sampling.shape)
     where: list[int | None] = []
     for d in range(-len(shape), 0):
         one = sizes.find(shape[d]) == 1
         if not one:
-            sizes.equal(shape[d], sampling.shape[d], "a length of a parameter of random draws")
+            sizes.equal(shape[d], sampling.shape[d], "a length of a parameter of random samples")
         where.append(None if one else ndim + d)
     return tuple(where)

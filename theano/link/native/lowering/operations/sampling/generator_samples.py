@@ -52,7 +52,7 @@ class Distribution:
     error
         The text of the ValueError where the parameters of a number are not right.
     draw
-        Appends the draws; none for those of single numbers.
+        Appends the samples; none for those of single numbers.
     name
         What single numbers are called; empty for the operation's own name.
     """
@@ -127,7 +127,7 @@ def _permutations(sampling: SamplingContext, inputs: list[Value]) -> Buffer:
     return sampling.append(sampler, [step.view(x)], [count], added=x.shape[batch:], scratch=[order])
 
 
-# Those of which a number follows from draws of NumPy's by sums, products and divisions. Others go
+# Those of which a number follows from NumPy draws by sums, products and divisions. Others go
 # through powers, logarithms or tangents, whose last bits are those of NumPy's own functions.
 NATIVE_DRAWS: dict[type, Distribution] = {
     random.UniformRV: _numbers(2, "high - low < 0, or is not finite"),
@@ -196,7 +196,7 @@ def why_no_code(node: Apply) -> str:
     if distribution is None:
         return f"draws of {op.name}"
     if op.dtype not in DTYPES:
-        return f"random draws of type {op.dtype}"
+        return f"random samples of type {op.dtype}"
     given = [variable.type.dtype for variable in node.inputs[2:]]
     if not all(one in known for one, known in zip(given, distribution.dtypes, strict=True)):
         return f"draws of {op.name} with parameters of types {', '.join(given)}"
@@ -205,7 +205,7 @@ def why_no_code(node: Apply) -> str:
 
 @lowers(SampleFromGenerator)
 def sample_from_generator(step: Step, node: Apply, inputs: list[Value]) -> list[Value]:
-    """The next state's words, and the draws."""
+    """The next state's words, and the samples."""
     op: Any = node.op
     distribution = _distribution_of(op.sampler)
     if distribution is None:
@@ -229,7 +229,7 @@ def sample_from_generator(step: Step, node: Apply, inputs: list[Value]) -> list[
 def _shape_of_samples(
     step: Step, node: Apply, size: Value, parameters: list[Value]
 ) -> tuple[Size, ...]:
-    """The shape of the draws, without the dimensions that each of them has."""
+    """The shape of the samples, without the dimensions that each of them has."""
     op: Any = node.op
     ndims = op.sampler.ndims_params
     if isinstance(node.inputs[1].type, NoneTypeT):
@@ -240,15 +240,15 @@ def _shape_of_samples(
         ]
         return step.broadcast_shape(batches) if batches else ()
     ndim = node.outputs[1].type.ndim - op.sampler.ndim_supp  # type: ignore[attr-defined]
-    lengths = numbers_of(step, size, ndim, "the size of random draws")
-    shape = tuple(step.size(length, "a size of random draws") for length in lengths)
+    lengths = numbers_of(step, size, ndim, "the size of random samples")
+    shape = tuple(step.size(length, "a size of random samples") for length in lengths)
     for length in shape:
-        step.sizes.check(compared(length, ">=", 0), "a size of random draws that is not negative")
+        step.sizes.check(compared(length, ">=", 0), "a size of random samples that is not negative")
     return shape
 
 
 def _one_by_one(sampling: SamplingContext, inputs: list[Value]) -> Buffer:
-    """Draws with parameters of their own."""
+    """Samples with their own parameters."""
     sampler: Any = sampling.node.op.sampler  # type: ignore[attr-defined]
     given = [parameter(sampling, value) for value in inputs]
     distribution = _distribution_of(sampler)

@@ -1,4 +1,4 @@
-"""Outcomes of uniform draws: counted, or chosen one after the other."""
+"""Categories of uniform samples: counted, or chosen one after the other."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from theano.sandbox.multinomial import ChoiceFromUniform, MultinomialFromUniform
 
 @lowers(MultinomialFromUniform)
 def multinomial_counts(step: Step, node, inputs: list[Value]) -> list[Value]:
-    """Count the first outcomes at which sums of probabilities exceed the draws."""
+    """Count the first categories at which sums of probabilities exceed the samples."""
     pvals, uniforms, trials = _operands(step, node, inputs)
     rows, categories = pvals.shape
     out = step.temporary(node.outputs[0].type.dtype, (rows, categories))
@@ -30,13 +30,13 @@ def multinomial_counts(step: Step, node, inputs: list[Value]) -> list[Value]:
 
 @lowers(ChoiceFromUniform)
 def multinomial_choices(step: Step, node, inputs: list[Value]) -> list[Value]:
-    """Choose outcomes; without replacement, what is left is scaled to a sum of 1 each time."""
+    """Choose categories; without replacement, what is left is scaled to a sum of 1 each time."""
     dtype = node.outputs[0].type.dtype
     if dtype == "bool" or dtype.startswith("uint"):
         raise CannotLower(f"choices of type {dtype}, which has no -1")
     pvals, uniforms, trials = _operands(step, node, inputs)
     rows, categories = pvals.shape
-    step.sizes.check(compared(trials, "<=", categories), "as many outcomes as are chosen")
+    step.sizes.check(compared(trials, "<=", categories), "as many categories as are chosen")
     left, out = step.copied(pvals), step.temporary(dtype, (rows, trials))
 
     takes = [Work(2 * ARITHMETIC, (trials, rows, categories))]
@@ -47,14 +47,14 @@ def multinomial_choices(step: Step, node, inputs: list[Value]) -> list[Value]:
 
 
 def _operands(step: Step, node, inputs: list[Value]) -> tuple[View, View, Size]:
-    """The probabilities, the draws of each row, and how many these are."""
+    """The probabilities, the samples of each row, and how many these are."""
     pvals, uniforms = step.view(inputs[0]), step.view(inputs[1])
     if not {pvals.dtype, uniforms.dtype} <= set(FLOATS):
-        raise CannotLower(f"probabilities of type {pvals.dtype}, draws of type {uniforms.dtype}")
+        raise CannotLower(f"probabilities of type {pvals.dtype}, samples of type {uniforms.dtype}")
     if inputs[2].dtype in FLOATS:
         raise CannotLower(f"a number of trials of type {inputs[2].dtype}")
     trials = step.size(inputs[2], "a number of trials")
     step.sizes.check(compared(trials, ">=", 0), "a number of trials that is not negative")
     count = step.sizes.binary(pvals.shape[0], "*", trials)
-    step.sizes.equal(uniforms.shape[0], count, "the number of draws")
+    step.sizes.equal(uniforms.shape[0], count, "the number of samples")
     return pvals, uniforms, trials

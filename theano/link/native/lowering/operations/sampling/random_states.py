@@ -1,4 +1,4 @@
-"""Draws of NumPy's `RandomState`, whose words are an array; see ``render/included/random_state.inc``."""
+"""Samples of NumPy's `RandomState`, whose words are an array; see ``render/included/random_state.inc``."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ _DISTRIBUTIONS: dict[Any, Distribution] = {
 }
 
 
-# of these an integer type holds the draws, too
+# of these an integer type holds the samples, too
 _OF_INTEGERS = (
     "binomial",
     "poisson",
@@ -97,9 +97,9 @@ _OF_INTEGERS = (
 
 
 def why_no_code(sampler: RandomFunction, parameters: Sequence[Any]) -> str:
-    """Why draws have no code, as far as types of the parameters say; empty where they have."""
+    """Why samples have no code, as far as types of the parameters say; empty where they have."""
     if sampler.outtype.dtype not in (DTYPES if sampler.fn in _OF_INTEGERS else FLOATS):
-        return f"random draws of type {sampler.outtype.dtype}"
+        return f"random samples of type {sampler.outtype.dtype}"
     if sampler.fn in _DISTRIBUTIONS:
         allowed = _DISTRIBUTIONS[sampler.fn].dtypes
         if len(parameters) == len(allowed) and all(
@@ -115,7 +115,7 @@ def why_no_code(sampler: RandomFunction, parameters: Sequence[Any]) -> str:
         return "" if right else f"{sampler} with these parameters"
     if sampler.fn is choice_helper:
         return _why_no_choice(*parameters)
-    return f"the draws {sampler}"
+    return f"the samples {sampler}"
 
 
 def _why_no_choice(a: Any, replace: Any, p: Any) -> str:
@@ -130,16 +130,16 @@ def _why_no_choice(a: Any, replace: Any, p: Any) -> str:
 
 @lowers(SampleFromWords)
 def sample_from_words(step: Step, node: Apply, inputs: list[Value]) -> list[Value]:
-    """The next state's words, and the draws."""
+    """The next state's words, and the samples."""
     sampler = node.op.sampler
     reason = why_no_code(sampler, node.inputs[2:])
     if reason:
         raise CannotLower(reason)
     ndim = sampler.outtype.ndim - sampler.ndim_added
-    given = numbers_of(step, inputs[1], ndim, "the size of random draws") if ndim else ()
-    shape = tuple(step.size(length, "a size of random draws") for length in given)
+    given = numbers_of(step, inputs[1], ndim, "the size of random samples") if ndim else ()
+    shape = tuple(step.size(length, "a size of random samples") for length in given)
     for size in shape:
-        step.sizes.check(compared(size, ">=", 0), "a size of random draws that is not negative")
+        step.sizes.check(compared(size, ">=", 0), "a size of random samples that is not negative")
     step.libraries.add("random_state")
     step.sizes.equal(inputs[0].shape[0], WORDS, "the number of words of a generator")
     words = step.copied(inputs[0])
@@ -153,7 +153,7 @@ def sample_from_words(step: Step, node: Apply, inputs: list[Value]) -> list[Valu
 
 
 def _one_by_one(sampling: SamplingContext, inputs: list[Value]) -> Buffer:
-    """Draws with parameters of their own."""
+    """Samples with their own parameters."""
     distribution = _DISTRIBUTIONS[sampling.node.op.sampler.fn]
     parameters = [parameter(sampling, value) for value in inputs]
     where = tuple(where for _, where in parameters)

@@ -1,4 +1,4 @@
-"""Draws of the generator MRG31k3p: uniform ones, and nearer ones in place of normal draws."""
+"""Samples of the generator MRG31k3p: uniform ones, and nearer ones in place of normal samples."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from theano.sandbox.mrg31k3p import (
 from theano.sandbox.mrg_truncated import mrg_truncated
 from theano.sandbox.mrg_uniform import mrg_uniform
 
-# a draw on one thread, roughly: some thirty operations on vectors of integers
+# a sample on one thread, roughly: some thirty operations on vectors of integers
 _NANOSECONDS = 30 * ARITHMETIC
 
 
@@ -27,12 +27,12 @@ def sample_uniforms(step: Step, node, inputs: list[Value]) -> list[Value]:
     """The next states, and numbers between 0 and 1: the i-th from row ``i % streams``."""
     kind = node.op.output_type
     if kind.dtype not in FLOATS:
-        raise CannotLower(f"random draws of type {kind.dtype}")
+        raise CannotLower(f"random samples of type {kind.dtype}")
     states = _states(step, inputs[0])
-    lengths = numbers_of(step, inputs[1], kind.ndim, "the size of random draws")
+    lengths = numbers_of(step, inputs[1], kind.ndim, "the size of random samples")
     shape = [_length(step, length) for length in lengths]
     count = step.sizes.product(shape)
-    step.sizes.check(compared(count, "<=", M1), "at most 2**31 - 1 random draws")
+    step.sizes.check(compared(count, "<=", M1), "at most 2**31 - 1 random samples")
     sampled = step.temporary(kind.dtype, (count,))
 
     read = View.of(states)
@@ -44,10 +44,10 @@ def sample_uniforms(step: Step, node, inputs: list[Value]) -> list[Value]:
 
 @lowers(mrg_truncated)
 def sample_again(step: Step, node, inputs: list[Value]) -> list[Value]:
-    """The next states, and the draws with nearer ones in place of those beyond the farthest."""
+    """The next states, and the samples with nearer ones in place of those beyond the farthest."""
     dtype = node.op.output_type.dtype
     if dtype not in FLOATS:
-        raise CannotLower(f"random draws of type {dtype}")
+        raise CannotLower(f"random samples of type {dtype}")
     states, samples, directions = _states(step, inputs[0]), *map(step.view, inputs[1:])
     (count,) = samples.shape
     step.sizes.equal(count, directions.shape[0], "the number of directions")
@@ -71,6 +71,6 @@ def _states(step: Step, value: Value) -> Buffer:
 
 
 def _length(step: Step, length: Scalar):
-    size = step.size(length, "a size of random draws")
-    step.sizes.check(compared(size, ">=", 0), "a size of random draws that is not negative")
+    size = step.size(length, "a size of random samples")
+    step.sizes.check(compared(size, ">=", 0), "a size of random samples that is not negative")
     return size

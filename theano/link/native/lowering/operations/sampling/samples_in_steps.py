@@ -13,7 +13,7 @@ from theano.tensor.numpy_samplers.random_function import RandomFunction, RandomS
 
 
 def is_generator(variable: Variable) -> bool:
-    """Return whether a variable is a generator of NumPy's."""
+    """Return whether a variable is a NumPy generator."""
     return isinstance(variable.type, RandomStateType | RandomType)
 
 

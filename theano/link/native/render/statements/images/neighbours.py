@@ -1,4 +1,4 @@
-"""The windows of images side by side, and what is beside them added to images."""
+"""The windows of images side by side, and what is next to them added to images."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 
 The elements of an image that a row of windows has are put together along all dimensions but the last
 in a short row, which stays in the first cache; then neighbours in it are. So nothing is decided for
-single elements, and memory is read in order. What is given for windows is written beside the elements
+single elements, and memory is read in order. What is given for windows is written next to the elements
 in the same way, once for each of the windows that an element may be in.
 """
 
@@ -132,7 +132,7 @@ class Rows:
             f"const int64_t room = (many - 1) * {self.step} + {self.size};",
             # the row begins at this column
             f"const int64_t column = from * {self.step} - {last.pad};",
-            # a row may lie beside the image
+            # a row may lie outside the image
             "const int64_t low = column < 0 ? tn_smaller(-column, room) : 0;",
             f"const int64_t end = tn_smaller(room, {last.length} - column);",
             "const int64_t high = end < low ? low : end;",
@@ -173,7 +173,7 @@ class Rows:
         return ["TN_INDEPENDENT", "for (int64_t k = 0; k < many; k++) {", *body, "}"]
 
     def _alongside(self, rows: Mapping[str, str]) -> list[str]:
-        """Write values of windows beside their elements, by rows, for each window of an element.
+        """Write values of windows next to their elements, by rows, for each window of an element.
 
         What is read is the value of window ``k``. Zeros are written where no window is.
         """
