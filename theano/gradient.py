@@ -109,7 +109,7 @@ def grad(
     return_disconnected: str = "zero",
     null_gradients: str = "raise",
 ) -> Any:
-    """The gradient of a cost by a variable, or by each of several.
+    """Return the gradient of a cost by a variable, or by each of several.
 
     Parameters
     ----------
@@ -199,7 +199,7 @@ def grad(
 
 
 def _without_gradient(error: NotImplementedError) -> NotImplementedError:
-    """The error for an operation without a gradient; another one as it is."""
+    """Return the error for an operation without a gradient; another one as it is."""
     found = re.fullmatch(r"(?:pullback|L_op|grad) not implemented for (.*)", str(error))
     if found is None:
         return error
@@ -210,7 +210,7 @@ def _without_gradient(error: NotImplementedError) -> NotImplementedError:
 
 
 def _of_complex_numbers(error: TypeError) -> TypeError:
-    """The error for a gradient of complex numbers; another one as it is."""
+    """Return the error for a gradient of complex numbers; another one as it is."""
     found = re.match(r"(.*)\.grad illegally .*\(Input index \d+, dtype (complex\d+)\)", str(error))
     if found is None:
         return error
@@ -228,7 +228,7 @@ def jacobian(
     consider_constant: Sequence[Variable] | None = None,
     disconnected_inputs: str = "raise",
 ) -> Any:
-    """The gradients of each element of a vector, in a loop over the elements.
+    """Return the gradients of each element of a vector, in a loop over the elements.
 
     Parameters
     ----------
@@ -256,7 +256,7 @@ def hessian(
     consider_constant: Sequence[Variable] | None = None,
     disconnected_inputs: str = "raise",
 ) -> Any:
-    """The second derivatives of a cost by each vector, in a loop over the vector's elements.
+    """Return the second derivatives of a cost by each vector, in a loop over the vector's elements.
 
     Parameters
     ----------

@@ -47,7 +47,7 @@ class Check(CheckAndRaise):
     """
 
     def pushforward(self, inputs, outputs, tangents):
-        """A direction is that of the value."""
+        """Return the direction of the value."""
         tangent, conditions = tangents[0], inputs[1:]
         connected = not isinstance(tangent.type, DisconnectedType)
         return [self(tangent, *conditions) if connected else tangent]

@@ -110,7 +110,7 @@ class OpFromGraph(GradientsInContext):
         return {name: value for name, value in vars(self).items() if name != "as_written"}
 
     def _for_all_inputs(self, overrides: list, listed: int) -> list:
-        """Overrides of the gradients of the inputs, and none of those of shared variables."""
+        """Return overrides of the gradients of the inputs, and none of those of shared variables."""
         if len(overrides) not in (listed, len(self.inner_inputs)):
             raise ValueError(f"{self}: expected {listed} overrides, got {len(overrides)}")
         return overrides + [None] * (len(self.inner_inputs) - len(overrides))
@@ -152,7 +152,7 @@ class OpFromGraph(GradientsInContext):
 
 
 def _of_outputs(override: Callable) -> Callable:
-    """A callable of three lists, of an operator or a callable of these."""
+    """Return a callable of three lists, of an operator or a callable of these."""
 
     def pullback(inputs, outputs, gradients):
         gradients = _connected(outputs, gradients)
@@ -164,7 +164,7 @@ def _of_outputs(override: Callable) -> Callable:
 
 
 def _of_gradients(override: Callable) -> Callable:
-    """A callable of three lists, of an operator or a callable that does without the outputs."""
+    """Return a callable of three lists, of an operator or a callable that does without the outputs."""
 
     def pullback(inputs, outputs, gradients):
         gradients = _connected(outputs, gradients)
@@ -176,7 +176,7 @@ def _of_gradients(override: Callable) -> Callable:
 
 
 def _of_directions(override: Callable) -> Callable:
-    """A callable of two lists, of an operator or a callable of these."""
+    """Return a callable of two lists, of an operator or a callable of these."""
 
     def pushforward(inputs, directions):
         if isinstance(override, PyTensorOpFromGraph):
@@ -187,7 +187,7 @@ def _of_directions(override: Callable) -> Callable:
 
 
 def _connected(outputs: list[Any], gradients: list[Any]) -> list[Any]:
-    """The gradients, zero where nothing depends on the output: overrides expect tensors."""
+    """Return the gradients, zero where nothing depends on the output: overrides expect tensors."""
     return [
         output.zeros_like() if isinstance(gradient.type, DisconnectedType) else gradient
         for output, gradient in zip(outputs, gradients, strict=True)

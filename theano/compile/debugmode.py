@@ -165,7 +165,7 @@ def _forget_what_python_cannot_run(graph: Any) -> None:
 
 
 def _finding_infinities(run: Callable) -> Callable:
-    """A program that runs another one, with values checked as PyTensor's has it in mind."""
+    """Return a program that runs another one, with values checked as PyTensor's has it in mind."""
 
     def checked():
         with _finite_values():

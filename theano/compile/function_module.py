@@ -96,7 +96,7 @@ class Values:
             container.value = value
 
     def _claim(self, container: Container, of_cell: Callable[[list[Any]], Claim]) -> Claim:
-        """That of a cell that functions may share, or of the function, whose calls fill the rest."""
+        """Return that of a cell that functions may share, or of the function, whose calls fill the rest."""
         own, cell = self._function._claim, container.storage
         shared = id(cell) in own.reads | own.writes
         return of_cell(cell) if shared else own
@@ -129,7 +129,7 @@ class Function(CheckedFunction):
         self._claim = self._used_cells()
 
     def _used_cells(self) -> Claim:
-        """The claim of a call: the function itself, and the shared variables that it uses."""
+        """Return the claim of a call: the function itself, and the shared variables that it uses."""
         reads: set[int] = set()
         writes = {id(self)}
         for spec, box in zip(self.maker.inputs, self.input_storage, strict=True):
@@ -237,7 +237,7 @@ class Function(CheckedFunction):
             give_back(turn)
 
     def _call_within(self, depth: int, args, kwargs):
-        """A call in the midst of one: its values lie elsewhere than those of the calls around it."""
+        """Return a call in the midst of one: its values lie elsewhere than those of the calls around it."""
         while len(self._twins) < depth:
             twin = self.copy(name=self.name)
             twin.unpack_single = self.unpack_single

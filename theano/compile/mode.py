@@ -98,7 +98,7 @@ __all__ = [
 
 
 def _unneeded(linker: Linker) -> Tags:
-    """The rewrites whose work an engine does by itself, or does slower than without them."""
+    """Return the rewrites whose work an engine does by itself, or does slower than without them."""
     if _by_python(linker):
         # Python's products need no BLAS for C, which PyTensor would look for with a compiler.
         return SLOW_IN_PYTHON

@@ -117,13 +117,13 @@ class ProfileStats(PyTensorProfileStats):
         return frozenset(found)
 
     def executed_order(self, graph: Any) -> Sequence[Any]:
-        """The nodes of a graph in the order in which they ran; empty if it is that of the graph."""
+        """Return the nodes of a graph in the order in which they ran; empty if it is that of the graph."""
         order = getattr(self, "node_executed_order", None) or ()
         nodes = set(graph.apply_nodes)
         return order if len(order) == len(nodes) and set(order) == nodes else ()
 
     def loops(self) -> list[LoopOfNodes]:
-        """The native loops of the functions, as they were measured."""
+        """Return the native loops of the functions, as they were measured."""
         measured = (profile_summary.measurements_of(graph) for graph in self.graphs)
         return [loop for one in measured if one is not None for loop in one.loops()]
 
@@ -241,7 +241,7 @@ class LoopProfileStats(ProfileStats):
 
     @classmethod
     def of_native(cls, loop: LoopOfNodes) -> LoopProfileStats:
-        """That of a loop that the native engine runs."""
+        """Return that of a loop that the native engine runs."""
         graph = profile_summary.graph_of_step(loop)
         inside = min(loop.seconds, loop.overhead + sum(loop.times.values()))
         return cls(
@@ -311,7 +311,7 @@ def _print_at_exit(profile: ProfileStats) -> None:
 
 @contextmanager
 def _destination() -> Iterator[TextIO]:
-    """The file that the flag ``profiling.destination`` names."""
+    """Open the file that the flag ``profiling.destination`` names."""
     named = {"stderr": sys.stderr, "stdout": sys.stdout}
     if config.profiling.destination in named:
         yield named[config.profiling.destination]

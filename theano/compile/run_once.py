@@ -37,7 +37,7 @@ def run_once(node: Apply, storage: dict[Variable, list], computed: dict[Variable
 
 
 def _with_quick_steps(node: Apply) -> Apply:
-    """A loop whose step no user gave a mode, which takes longer to compile than to run."""
+    """Return a loop whose step no user gave a mode, which takes longer to compile than to run."""
     modes = step_modes()
     if node.op.mode not in (None, "FAST_RUN", modes.default()):
         return node

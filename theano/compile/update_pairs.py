@@ -19,7 +19,7 @@ __all__ = ["given_pairs", "of_other_dtype", "update_pairs"]
 
 
 def update_pairs(updates: Any) -> list[tuple[Variable, Any]]:
-    """The updates of a function as pairs, each looked at.
+    """Return the updates of a function as pairs, each looked at.
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ def update_pairs(updates: Any) -> list[tuple[Variable, Any]]:
 
 
 def given_pairs(givens: Any) -> dict[Variable, Any]:
-    """The replacements of a function, each variable replaced once.
+    """Return the replacements of a function, each variable replaced once.
 
     Raises
     ------
@@ -116,7 +116,7 @@ def of_other_dtype(givens: Mapping[Variable, Any]) -> str:
 
 
 def _known(value: Any) -> Any:
-    """A number as a constant of its dtype: no one else can change it, and rewrites see it."""
+    """Return a number as a constant of its dtype: no one else can change it, and rewrites see it."""
     number = isinstance(value, bool | int | float | np.generic)
     if not number and not (isinstance(value, np.ndarray) and not value.ndim):
         return value
@@ -156,14 +156,14 @@ def _check_type(shared: SharedVariable, value: Any) -> None:
 
 
 def _kind_of(value: Any) -> str:
-    """The type of a variable, what an array holds, the class of anything else."""
+    """Return the type of a variable, what an array holds, the class of anything else."""
     if isinstance(value, np.ndarray):
         return described(value)
     return str(getattr(value, "type", type(value).__name__))
 
 
 def _named(value: Any) -> str:
-    """A value, and the user's line that made it."""
+    """Return a value, and the user's line that made it."""
     line = users_line(value.owner) if isinstance(value, Variable) and value.owner else ""
     return f"{value} (created at {line})" if line else str(value)
 

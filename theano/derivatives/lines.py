@@ -48,7 +48,7 @@ def with_lines(derive: Derive, outputs: Sequence[Variable], wrt: Sequence[Variab
 
 
 def _between(outputs: Sequence[Variable], wrt: Sequence[Variable]) -> list[Apply]:
-    """The operations from `wrt` to the outputs, in order."""
+    """Return the operations from `wrt` to the outputs, in order."""
     reached, nodes = set(wrt), []
     for node in order_of(outputs):
         if reached.intersection(node.inputs):

@@ -19,7 +19,7 @@ from theano.pytensor_internals.functions.c_code import (
 
 
 def __getattr__(name: str) -> Any:
-    """The exception of a missing compiler, which brings setuptools with it."""
+    """Return the exception of a missing compiler, which brings setuptools with it."""
     if name == "MissingGXX":
         return c_code.MissingGXX
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -249,7 +249,7 @@ def io_toposort(
 
 
 def _depth_first(given: set[Variable], outputs: Sequence[Variable]) -> list[Apply]:
-    """The first output's nodes first, and of a node's those that its last input needs."""
+    """Return the first output's nodes first, and of a node's those that its last input needs."""
     done = set(given)
     pending = [o.owner for o in reversed(outputs) if o.owner is not None and o not in done]
     order: dict[Apply, None] = {}

@@ -74,7 +74,7 @@ def _with_no_function_graph(method: Callable) -> Callable:
 
 
 def _with_parameters(perform: Callable) -> Callable:
-    """A method that PyTensor calls without the parameters, which the operator knows."""
+    """Return a method that PyTensor calls without the parameters, which the operator knows."""
 
     @functools.wraps(perform)
     def adapted(self, node, inputs, output_storage):
@@ -87,7 +87,7 @@ def _with_parameters(perform: Callable) -> Callable:
 
 
 def _not_kept(self) -> tuple:
-    """The version of C code that is compiled again in each process."""
+    """Return the version of C code that is compiled again in each process."""
     return ()
 
 

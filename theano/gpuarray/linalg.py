@@ -92,7 +92,7 @@ def gpu_solve_upper_triangular(A: Any, b: Any, trans: str = "N") -> Any:
 
 
 def _transposed(name: str, A: Any, trans: str) -> Any:
-    """The matrix of a system, transposed where that is asked for."""
+    """Return the matrix of a system, transposed where that is asked for."""
     if trans not in ("N", "T", "C"):
         raise ValueError(f"{name}: expected trans 'N', 'T' or 'C', got {trans!r}")
     matrix = pt.as_tensor_variable(A)

@@ -185,7 +185,7 @@ _NOWHERE = object()
 
 
 def _context_of(node: Apply) -> Any:
-    """The context that inputs come from, or that all that reads the outputs is in."""
+    """Return the context that inputs come from, or that all that reads the outputs is in."""
     for variable in node.inputs:
         if variable.owner is not None and isinstance(variable.owner.op, HostFromGpu):
             return variable.owner.inputs[0].type.context_name

@@ -35,7 +35,7 @@ def is_on_device(value: Any) -> bool:
 
 
 def on_host(value: Any) -> Any:
-    """A NumPy array with the elements of one of a device; other values as they are."""
+    """Return a NumPy array with the elements of one of a device; other values as they are."""
     return np.array(fetched(value)) if is_on_device(value) else value
 
 

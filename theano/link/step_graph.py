@@ -28,7 +28,7 @@ GRAPHS_KEPT = 32
 
 
 def prepared(op: Scan) -> FunctionGraph:
-    """A rewritten copy of a step's graph; the inputs and outputs keep their order.
+    """Return a rewritten copy of a step's graph; the inputs and outputs keep their order.
 
     Loops with equal steps that were written in the same lines get the same graph, which must
     not be changed.
@@ -67,5 +67,5 @@ def _rewritten(key: EqualSteps) -> FunctionGraph:
 
 @lru_cache(maxsize=1)
 def _rewriter(number_of_names: int) -> GraphRewriter:
-    """The rewrites of steps, chosen again when a rewrite was registered."""
+    """Return the rewrites of steps, chosen again when a rewrite was registered."""
     return arranged(optdb.query(_REWRITES))

@@ -69,7 +69,7 @@ def _computation(obj: Any, tags: dict[int, str]) -> str:
 
 
 def _letters(number: int) -> str:
-    """A, B, ..., Z, AA, AB, ...: the tag of the object with a number."""
+    """Return a, B, ..., Z, AA, AB, ...: the tag of the object with a number."""
     text = ""
     number += 1
     while number:

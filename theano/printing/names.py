@@ -122,7 +122,7 @@ def inner_name(
 
 
 def _inner_inputs(scan: Scan) -> Iterator[tuple[Variable, str]]:
-    """The inputs of a step that Theano names, and how their names end."""
+    """Yield the inputs of a step that Theano names, and how their names end."""
     inputs = scan.inner_inputs
     for kind, ending in (
         (scan.inner_seqs, "[t]"),
@@ -147,7 +147,7 @@ def _initial_value(variable: Variable) -> Variable:
 
 
 def _name_of_whole(variable: Variable, named: Callable[[Variable], str | None]) -> str | None:
-    """The name of what a slice is of; the slice that begins at 0 has its own name."""
+    """Return the name of what a slice is of; the slice that begins at 0 has its own name."""
     if variable.name is None and variable.owner is not None:
         node = variable.owner
         if isinstance(node.op, Subtensor):
@@ -233,7 +233,7 @@ def _reduction(name: str) -> Callable[[Apply], str]:
 
 
 def _indices(node: Apply, given: list[Variable]) -> str:
-    """An index with the types of what it is given: ``int64:int32:, ::``."""
+    """Return an index with the types of what it is given: ``int64:int32:, ::``."""
     scalars = [_scalar_type(variable) for variable in given]
 
     def part(end: Any) -> str:

@@ -77,13 +77,13 @@ class Loop:
         return (self.node, self.parent.key() if self.parent is not None else None)
 
     def name_of(self, variable: Variable) -> str | None:
-        """The name of a variable in its step."""
+        """Return the name of a variable in its step."""
         if variable not in self.outer:
             return variable.name
         return inner_name(variable, self.outer[variable], self.node, self._name_outside)
 
     def _name_outside(self, variable: Variable) -> str | None:
-        """The name where the loop is: in a step, that of which the step has a copy."""
+        """Return the name where the loop is: in a step, that of which the step has a copy."""
         if self.parent is None or variable not in self.parent.outer:
             return variable.name
         name = self.parent.name_of(variable)

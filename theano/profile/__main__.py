@@ -76,7 +76,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _run(program: str, arguments: Sequence[str], module: bool) -> tuple[int, str]:
-    """The exit status, and what the program failed with."""
+    """Return the exit status, and what the program failed with."""
     sys.argv = [program, *arguments]
     try:
         if module:

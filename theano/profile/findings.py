@@ -183,12 +183,12 @@ class Findings:
 
 
 def share_of(findings: Findings, seconds: float) -> float:
-    """A part of the program's time."""
+    """Return a part of the program's time."""
     return seconds / findings.seconds if findings.seconds else 0.0
 
 
 def statements_of(findings: Findings) -> list[tuple[StatementTime | StatementProfile, str]]:
-    """The statements that take time, the longest first, each with the loop or function it is in."""
+    """Return the statements that take time, the longest first, each with the loop or function it is in."""
     found: list[tuple[StatementTime | StatementProfile, str]] = []
     for f in findings.functions:
         found += [(s, f"loop {loop.name}") for loop in f.loops for s in loop.statements]
@@ -198,7 +198,7 @@ def statements_of(findings: Findings) -> list[tuple[StatementTime | StatementPro
 
 
 def source_of(line: str) -> str:
-    """The text of a user's line, given as ``file:line``; empty where it is not known."""
+    """Return the text of a user's line, given as ``file:line``; empty where it is not known."""
     path, _, number = line.rpartition(":")
     return linecache.getline(path, int(number)).strip() if number.isdigit() else ""
 

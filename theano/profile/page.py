@@ -22,7 +22,7 @@ MOST = 30
 
 
 def profile_page(findings: Findings) -> str:
-    """The whole page, as HTML."""
+    """Return the whole page, as HTML."""
     title = f"{findings.program}: {findings.seconds:.2f} s"
     parts = [
         f"<style>{STYLE}{PAGE_STYLE}</style><h1>{escape(title)}</h1>",
@@ -71,7 +71,7 @@ def _advice(findings: Findings) -> str:
 
 
 def _link(page: str) -> str:
-    """A page of the documentation: a link where it is on this machine."""
+    """Return a page of the documentation: a link where it is on this machine."""
     address = address_of(page) if page else ""
     name = f"doc/{page}.md" if page else ""
     return f'<a href="{escape(address)}">{name}</a>' if address else name

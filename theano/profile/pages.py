@@ -9,7 +9,7 @@ _FORMS = ("build/doc/{}.html", "doc/{}.md")
 
 
 def address_of(page: str) -> str:
-    """The address of a page, for a link; empty where it is not here.
+    """Return the address of a page, for a link; empty where it is not here.
 
     Looked for in the folder that the process is in, and in that of the package: programs run in a
     clone of the repository, or with the package as it lies there.

@@ -13,7 +13,7 @@ WIDTH = 100
 
 
 def terminal_lines(findings: Findings) -> list[str]:
-    """The whole page."""
+    """Return the whole page."""
     return [
         *_summary(findings),
         *_table("functions", "seconds   share    calls  compiling", _functions(findings)),

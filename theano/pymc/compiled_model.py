@@ -106,12 +106,12 @@ def _called(density: CFunction, draw: CFunction, count: int, kept: KeptValues) -
 
 
 def _at(name: str) -> Any:
-    """A function of the runtime, as nutpie takes functions."""
+    """Return a function of the runtime, as nutpie takes functions."""
     return SimpleNamespace(address=symbol(name))
 
 
 def _loaded(given: dict[str, Any]) -> CompiledModel:
-    """A compiled model of what was pickled of one."""
+    """Return a compiled model of what was pickled of one."""
     density, draw, (names, _, shapes) = (
         given[name] for name in ("logp_func", "expand_func", "shape_info")
     )

@@ -48,7 +48,7 @@ class LogDensity:
         return LogDensity, (self.function, self.points)
 
     def __call__(self, point: Any) -> tuple[float, np.ndarray]:
-        """The log density at a point, and its gradient.
+        """Return the log density at a point, and its gradient.
 
         Parameters
         ----------
@@ -108,7 +108,7 @@ class _DirectCall:
         self._free: list[_Place] = []
 
     def __call__(self, point: np.ndarray) -> tuple[float, np.ndarray] | None:
-        """The density and its gradient; None if the call failed."""
+        """Return the density and its gradient; None if the call failed."""
         try:
             place = self._free.pop()
         except IndexError:
@@ -190,7 +190,7 @@ def logp_dlogp(model: Any = None, mode: Any = None) -> LogDensity:
 
 
 def density_and_gradient(model: Any, points: Points) -> list[Variable]:
-    """The log density and its gradient, computed from the vector of a point."""
+    """Return the log density and its gradient, computed from the vector of a point."""
     refuse_captured(model)
     # PyMC simplifies a density before it takes the gradient, too, which keeps the numbers finite
     density = adopt(rewrite_pregrad(model.logp()))

@@ -51,7 +51,7 @@ def warn_of_eigenvectors(model: Any, points: Points, density: Variable) -> None:
 
 
 def _names_beneath(values: Iterable[Variable], points: Points) -> list[str]:
-    """The variables that eigenvectors are computed from, where values are computed from these."""
+    """Return the variables that eigenvectors are computed from, where values are computed from these."""
     found = [v for node in _nodes_with_vectors(values) for v in ancestors(node.inputs)]
     return [
         name
@@ -61,7 +61,7 @@ def _names_beneath(values: Iterable[Variable], points: Points) -> list[str]:
 
 
 def _nodes_with_vectors(values: Iterable[Variable]) -> Iterator[Apply]:
-    """The nodes whose eigenvectors are read; of those in a step, the loop."""
+    """Yield the nodes whose eigenvectors are read; of those in a step, the loop."""
     values = list(values)
     nodes = list(apply_ancestors(values))
     read = {*values, *(v for node in nodes for v in node.inputs)}

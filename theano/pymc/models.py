@@ -6,7 +6,7 @@ from typing import Any
 
 
 def model_of(given: Any, function: str) -> Any:
-    """The model that is given to a function, or else the one whose ``with`` block it is called in.
+    """Return the model that is given to a function, or else the one whose ``with`` block it is called in.
 
     Raises
     ------

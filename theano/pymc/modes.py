@@ -24,11 +24,11 @@ class _RewritesOf(GraphRewriter):
         self.mode, self.tags = mode, tags
 
     def including(self, *tags: str) -> _RewritesOf:
-        """The same with more rewrites."""
+        """Return the same with more rewrites."""
         return _RewritesOf(self.mode.including(*tags), (*self.tags, *tags))
 
     def excluding(self, *tags: str) -> _RewritesOf:
-        """The same with fewer rewrites."""
+        """Return the same with fewer rewrites."""
         kept = tuple(tag for tag in self.tags if tag not in tags)
         return _RewritesOf(self.mode.excluding(*tags), kept)
 
@@ -49,7 +49,7 @@ def _mode_to_unpack() -> Mode:
 
 
 def with_conditions(mode: Any, name: str) -> Mode:
-    """A mode that also rewrites the conditions of distributions by the rewrite of this name."""
+    """Return a mode that also rewrites the conditions of distributions by the rewrite of this name."""
     return Mode(mode.linker, _RewritesOf(mode).including(name))
 
 

@@ -88,7 +88,7 @@ class Points:
         return graph_replace(found, pairs, strict=False)
 
     def flat(self, point: Mapping[str, Any]) -> np.ndarray:
-        """A point by names, as a vector.
+        """Return a point by names, as a vector.
 
         Raises
         ------
@@ -109,7 +109,7 @@ class Points:
         return np.concatenate([value.ravel() for value in values] or [np.empty(0)])
 
     def by_name(self, vector: np.ndarray) -> dict[str, np.ndarray]:
-        """A vector as a point by names."""
+        """Return a vector as a point by names."""
         return {
             name: np.asarray(vector[part]).reshape(shape)
             for name, part, shape in zip(self.names, self.slices, self.shapes, strict=True)
@@ -123,7 +123,7 @@ def slices_of(shapes: Iterable[tuple[int, ...]]) -> list[slice]:
 
 
 def joined(values: list[Variable]) -> Variable:
-    """The elements of all values in one vector of float64."""
+    """Return the elements of all values in one vector of float64."""
     flat = [array_of(value).ravel().astype("float64") for value in values]
     return concatenate(flat) if flat else as_tensor(np.empty(0))
 
@@ -134,7 +134,7 @@ def array_of(value: Variable) -> Any:
 
 
 def _array_of_data(data: Any) -> TensorSharedVariable:
-    """A shared array that is changed with the data: both have one container."""
+    """Return a shared array that is changed with the data: both have one container."""
     kind = TensorType(data.type.dtype, shape=data.type.shape)
     return TensorSharedVariable(
         kind, value=None, strict=None, container=data.container, name=data.name

@@ -99,7 +99,7 @@ def _in_our_mode(kwargs: dict[str, Any]) -> dict[str, Any]:
 
 
 def _with_our_mode(kwargs: dict[str, Any]) -> dict[str, Any]:
-    """The same where what is given to the compilation has its own name."""
+    """Return the same where what is given to the compilation has its own name."""
     if kwargs.get("backend") is not None:
         return kwargs
     return {**kwargs, "compile_kwargs": _in_our_mode(kwargs.get("compile_kwargs") or {})}

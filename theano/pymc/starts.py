@@ -114,7 +114,7 @@ def check_starts(
 
 
 def _odd(points: Points, gradient: np.ndarray) -> str:
-    """The variables by which a gradient is not finite, and what it is by one element of each."""
+    """Return the variables by which a gradient is not finite, and what it is by one element of each."""
     named = []
     for name, by_variable in points.by_name(gradient).items():
         wrong = np.argwhere(~np.isfinite(by_variable))

@@ -135,7 +135,7 @@ def _instead_of(rewriter: Any) -> Any:
 
 
 def arranged(rewriter: GraphRewriter) -> GraphRewriter:
-    """The same rewrites in the same order, run by the classes of this package.
+    """Return the same rewrites in the same order, run by the classes of this package.
 
     Parameters
     ----------

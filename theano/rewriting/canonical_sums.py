@@ -26,7 +26,7 @@ MOST_TERMS = 1000
 def question_of_form(
     main: Elemwise, inverse: Elemwise, reciprocal: Elemwise, neutral: float
 ) -> Callable[[FunctionGraph, Apply], bool]:
-    """A question of nodes whether they may be brought into canonical form, and are not in it.
+    """Return a question of nodes whether they may be brought into canonical form, and are not in it.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ def _unpacked(
     inverse: Any,
     reciprocal: Any,
 ) -> tuple[list[Variable], list[Variable]]:
-    """The terms that are added and those that are subtracted, or factors and divisors."""
+    """Return the terms that are added and those that are subtracted, or factors and divisors."""
     parts: tuple[list[Variable], list[Variable]] = ([], [])
     waiting: list[tuple[Variable, int]] = [(node.outputs[0], 0)]
     while waiting and len(parts[0]) + len(parts[1]) <= MOST_TERMS:

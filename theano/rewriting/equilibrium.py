@@ -119,7 +119,7 @@ class _Run:
             every_node = False
 
     def next_nodes(self, every_node: bool) -> deque[Apply]:
-        """The nodes of a sweep, inputs of the graph first."""
+        """Return the nodes of a sweep, inputs of the graph first."""
         order = in_order(self.fgraph)
         self.largest = max(self.largest, len(order))
         changed = self.changes.take()
@@ -189,7 +189,7 @@ class _Run:
 
 
 def near_nodes(fgraph: FunctionGraph, changed: Iterable[Apply]) -> set[Apply]:
-    """The nodes whose rewrites may see a change."""
+    """Return the nodes whose rewrites may see a change."""
     present = [node for node in changed if node in fgraph.apply_nodes]
     near = set(present)
     level = present

@@ -16,7 +16,7 @@ from theano.rewriting.lengths import static_length
 
 
 def allocated(value: Variable, *lengths: Any) -> Variable:
-    """An array of some lengths, filled with a value.
+    """Return an array of some lengths, filled with a value.
 
     Parameters
     ----------

@@ -11,14 +11,14 @@ from theano.pytensor_internals.graphs.shapes import length_along
 
 
 def static_length(length: Any) -> int | None:
-    """A length as a number, where it is one."""
+    """Return a length as a number, where it is one."""
     if isinstance(length, Variable):
         return int(length.data) if isinstance(length, Constant) else None
     return int(length)
 
 
 def lengths_of(array: Variable) -> list[Variable]:
-    """The lengths of an array along its axes.
+    """Return the lengths of an array along its axes.
 
     Each is asked for by itself, which is what all ways to ask become when a graph is rewritten.
     """

@@ -126,7 +126,7 @@ def _elements_may_be_numbers(array: Variable) -> bool:
 
 
 def _of_scalars(*kinds: type) -> NodeQuestion:
-    """The question whether element-wise work is of one of some kinds."""
+    """Return a test of whether element-wise work is of one of some kinds."""
     known: dict[type, bool] = {}
 
     def asked(_: FunctionGraph, node: Apply) -> bool:

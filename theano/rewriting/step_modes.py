@@ -42,6 +42,6 @@ def use_step_modes(modes: StepModes) -> None:
 
 
 def step_modes() -> StepModes:
-    """The modes that steps have."""
+    """Return the modes that steps have."""
     [modes] = _in_use
     return modes

@@ -14,7 +14,7 @@ def use_step_profiles(made: Callable[[Any], Any]) -> None:
 
 
 def with_own_profile(function: Any) -> Any:
-    """The function of a step, with a profile of this package if it is profiled."""
+    """Return the function of a step, with a profile of this package if it is profiled."""
     theirs = function.profile
     if theirs and _made and type(theirs).__module__.startswith("pytensor."):
         ours = _made[0](theirs)

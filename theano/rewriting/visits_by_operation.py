@@ -100,7 +100,7 @@ class Walk(WalkingGraphRewriter):
         return None
 
     def _in_order(self, start_from: Any) -> list[Apply]:
-        """The nodes that the rewrite asks for."""
+        """Return the nodes that the rewrite asks for."""
         order = apply_ancestors(start_from) if self.order == "dfs" else order_of(start_from)
         return [node for node in order if self.asked_for(node.op)]
 

@@ -34,7 +34,7 @@ def jumped(states: np.ndarray, a1: np.ndarray, a2: np.ndarray) -> np.ndarray:
 
 
 def substreams(state: np.ndarray, count: int) -> np.ndarray:
-    """The states of `count` substreams, 2**72 steps apart, the first at `state`.
+    """Return the states of `count` substreams, 2**72 steps apart, the first at `state`.
 
     Parameters
     ----------

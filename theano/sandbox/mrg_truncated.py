@@ -50,7 +50,7 @@ class mrg_truncated(mrg_uniform_base):
         return Apply(self, [rstate, samples, directions], [rstate.type(), self.output_type()])
 
     def connection_pattern(self, node):
-        """The derivatives of samples by samples are of no use."""
+        """Return the derivatives of samples by samples are of no use."""
         return [[False, False] for _ in node.inputs]
 
     def pushforward(self, inputs, outputs, tangents):
@@ -82,6 +82,6 @@ class mrg_truncated(mrg_uniform_base):
 
 
 def _radii(uniforms: np.ndarray) -> np.ndarray:
-    """The radii, below the farthest, that uniform samples stand for."""
+    """Return the radii, below the farthest, that uniform samples stand for."""
     one, lowest = uniforms.dtype.type(1), uniforms.dtype.type(LOWEST_UNIFORM)
     return np.sqrt(uniforms.dtype.type(-2) * np.log(uniforms * (one - lowest) + lowest))

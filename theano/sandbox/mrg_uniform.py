@@ -136,7 +136,7 @@ register_for_tags(
 
 
 def matVecModM(A: np.ndarray, s: np.ndarray, m: Any) -> np.ndarray:
-    """The product of an int64 matrix and a vector, modulo `m`, without overflow."""
+    """Return the product of an int64 matrix and a vector, modulo `m`, without overflow."""
     return np.int32(((A * np.asarray(s, dtype="int64")) % m).sum(1) % m)
 
 

@@ -29,7 +29,7 @@ def without_gradient(value: Any, dtype: str | None = None) -> TensorVariable:
 
 
 def float_dtype(dtype: str | None, *parameters: Any) -> str:
-    """The dtype of samples: the one that is given, or that of the parameters and the flag floatX."""
+    """Return the dtype of samples: the one that is given, or that of the parameters and the flag floatX."""
     if dtype is None:
         dtypes = [pt.as_tensor_variable(parameter).dtype for parameter in parameters]
         return upcast(config.floatX, *dtypes)

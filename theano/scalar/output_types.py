@@ -37,12 +37,12 @@ def _real(types: tuple[ScalarType, ...], result: ScalarType) -> tuple[ScalarType
 
 
 def int_out_nocomplex(*types: ScalarType) -> tuple[ScalarType]:
-    """The rule of one output of int64, of real inputs."""
+    """Return the rule of one output of int64, of real inputs."""
     return _real(types, int64)
 
 
 def float_out_nocomplex(*types: ScalarType) -> tuple[ScalarType]:
-    """The rule of one output of float64, of real inputs."""
+    """Return the rule of one output of float64, of real inputs."""
     return _real(types, float64)
 
 

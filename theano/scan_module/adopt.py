@@ -49,7 +49,7 @@ def adopt(outputs: Variable | Sequence[Variable]) -> Variable | list[Variable]:
 
 
 def adopt_node(node: Apply, mode: Any = None) -> Apply:
-    """The same loop made with our op; its step's loops are adopted too.
+    """Return the same loop made with our op; its step's loops are adopted too.
 
     Parameters
     ----------
@@ -66,7 +66,7 @@ def read_from_our_loop(
     adopted: dict[Apply, Apply],
     mode: Any,
 ) -> Variable:
-    """A result of PyTensor's scan, which is a slice of a loop's output, read from one of our loops.
+    """Return a result of PyTensor's scan, which is a slice of a loop's output, read from one of our loops.
 
     Parameters
     ----------
@@ -95,7 +95,7 @@ def read_from_our_loop(
 
 
 def adopted_loop(loop: Loop, mode: Any) -> Loop:
-    """A loop whose states keep their types, and whose step has no PyTensor loops.
+    """Return a loop whose states keep their types, and whose step has no PyTensor loops.
 
     Parameters
     ----------

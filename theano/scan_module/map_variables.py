@@ -70,7 +70,7 @@ class _Mapping:
         self.replacer, self.placed, self.inside = replacer, placed, inside
 
     def of(self, graphs: list[Variable], known: dict[Variable, Variable]) -> list[Variable]:
-        """The graphs, with variables replaced; ``known`` has what is decided already."""
+        """Return the graphs, with variables replaced; ``known`` has what is decided already."""
         for variable in _in_order(graphs, known):
             if variable not in known:
                 known[variable] = self._of_one(variable, known)
@@ -137,7 +137,7 @@ class _Mapping:
     def _inside(
         self, inputs: list[Variable], outputs: list[Variable]
     ) -> tuple[list[Variable], dict[Variable, Variable]]:
-        """The mapped outputs of an inner graph; variables of outside, and what they are inside."""
+        """Return the mapped outputs of an inner graph; variables of outside, and what they are inside."""
         mapped = _Mapping(self.replacer, self.placed, inside=True).of(outputs, {})
         foreign = {
             leaf: leaf.type(name=leaf.name)
@@ -148,7 +148,7 @@ class _Mapping:
 
 
 def _in_order(graphs: list[Variable], known: dict[Variable, Variable]) -> list[Variable]:
-    """The variables of the graphs that are not known, each after those it is computed from."""
+    """Return the variables of the graphs that are not known, each after those it is computed from."""
 
     def arguments(variable: Variable) -> list[Variable]:
         if variable in known or variable.owner is None:

@@ -116,7 +116,7 @@ def _as_list(entries: Any) -> list:
 def _of_one_length(
     sequences: list[Variable], n_steps: Any, name: str
 ) -> tuple[list[Variable], Variable]:
-    """The rows of the sequences that the steps read, and how many they are."""
+    """Return the rows of the sequences that the steps read, and how many they are."""
     lengths = [sequence.shape[0] for sequence in sequences]
     if n_steps is None:
         steps = reduce(pt.minimum, lengths)
@@ -132,19 +132,19 @@ def _of_one_length(
 
 
 def _padded(sequence: Variable, length: Variable) -> Variable:
-    """The sequence with zeros after its end, up to the length."""
+    """Return the sequence with zeros after its end, up to the length."""
     missing = (length - sequence.shape[0], *tuple(sequence.shape)[1:])
     return pt.concatenate([sequence, pt.zeros(missing, dtype=sequence.dtype)])
 
 
 def _cut(sequence: Variable, segments: Variable, length: int) -> Variable:
-    """The sequence as segments of that length."""
+    """Return the sequence as segments of that length."""
     shape = (segments, length, *tuple(sequence.shape)[1:])
     return sequence.reshape(shape, ndim=sequence.ndim + 1)
 
 
 def _loop_of(output: Variable) -> Scan:
-    """The op of the loop that an output, which may be a slice of a buffer, comes from."""
+    """Return the op of the loop that an output, which may be a slice of a buffer, comes from."""
     while not isinstance(output.owner.op, Scan):
         output = output.owner.inputs[0]
     return output.owner.op

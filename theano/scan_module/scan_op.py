@@ -74,12 +74,12 @@ class Scan(ScanAttributes):
         vars(self).update(layout(info, self.fgraph.outputs))
 
     def make_node(self, *inputs: Variable) -> Apply:
-        """A loop of these inputs, which may have static lengths of 1 that the step lacks."""
+        """Return a loop of these inputs, which may have static lengths of 1 that the step lacks."""
         return super().make_node(*with_fitting_inputs(self, inputs))
 
     @classmethod
     def of_pytensor(cls, op: PyTensorScan) -> Scan:
-        """The same operation as one of ours; both share what they consist of."""
+        """Return the same operation as one of ours; both share what they consist of."""
         ours = cls.__new__(cls)
         vars(ours).update(vars(op))
         ours.fgraph = unfrozen_step(op.fgraph)

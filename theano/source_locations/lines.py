@@ -59,7 +59,7 @@ def _place_of(variable: Variable) -> Place:
 
 
 def _line_among(frames: Sequence[Any]) -> str:
-    """The last line of a trace that is the user's."""
+    """Return the last line of a trace that is the user's."""
     users = [frame for frame in frames if _is_a_users(_filename_of(frame))]
     return f"{_filename_of(users[-1])}:{_number_of(users[-1])}" if users else ""
 
@@ -77,7 +77,7 @@ def asked_line(node: Apply) -> str:
 
 
 def format_lines(node: Apply) -> str:
-    """The user's line that made a node; of a gradient both that which asked and what it is of."""
+    """Return the user's line that made a node; of a gradient both that which asked and what it is of."""
     line, asked = users_line(node), asked_line(node)
     return f"{asked}, as the gradient of {line}" if line and asked else line
 
@@ -94,7 +94,7 @@ def _is_a_users(file: str) -> bool:
 
 
 def _filename_of(frame: Any) -> str:
-    """The file of a frame of a stack trace, which old pickles have as tuples."""
+    """Return the file of a frame of a stack trace, which old pickles have as tuples."""
     return str(frame.filename if isinstance(frame, traceback.FrameSummary) else frame[0])
 
 
@@ -103,13 +103,13 @@ def _number_of(frame: Any) -> int | None:
 
 
 def short_line(line: str) -> str:
-    """A line, ``file:line``, as seen from the folder that the process is in, if the file is there."""
+    """Return a line, ``file:line``, as seen from the folder that the process is in, if the file is there."""
     here = os.getcwd() + os.sep
     return line.removeprefix(here)
 
 
 def format_line(line: str, of_gradient: bool) -> str:
-    """A line as `short_line` has it, and whether it is its gradient that is meant."""
+    """Return a line as `short_line` has it, and whether it is its gradient that is meant."""
     return f"gradient of {short_line(line)}" if line and of_gradient else short_line(line)
 
 

@@ -67,7 +67,7 @@ def _root(names: dict[str, Any]) -> str:
 
 
 def _names_use_theano(names: dict[str, Any]) -> bool:
-    """The same, of a module's names; the result is kept for modules that can be imported."""
+    """Return the same, of a module's names; the result is kept for modules that can be imported."""
     module = sys.modules.get(str(names.get("__name__")))
     if not isinstance(module, ModuleType) or vars(module) is not names:
         return _reaches_theano(names)
@@ -102,7 +102,7 @@ def _reaches_theano(names: dict[str, Any]) -> bool:
 
 
 def _sources(names: dict[str, Any]) -> Iterator[str]:
-    """The modules that a module's names are, or come from, as far as that can be seen."""
+    """Yield the modules that a module's names are, or come from, as far as that can be seen."""
     for value in list(names.values()):
         if isinstance(value, ModuleType):
             yield str(value.__name__)

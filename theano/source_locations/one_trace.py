@@ -19,7 +19,7 @@ from theano.source_locations.lines import OF_A_GRADIENT, PACKAGES
 
 
 def users_lines(limit: int) -> list[tuple[str, int, str, str]]:
-    """The lines of the user's that lead to here, as PyTensor records them; the last comes last."""
+    """Return the lines of the user's that lead to here, as PyTensor records them; the last comes last."""
     frame: FrameType | None = sys._getframe(1)
     while frame is not None and frame.f_code.co_filename.startswith(PACKAGES):
         frame = frame.f_back

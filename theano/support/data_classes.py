@@ -29,7 +29,7 @@ FIELDS_IN_DICT = sys.version_info >= (3, 13)
 
 
 def _with_fields(cls: type, eq: bool, frozen: bool) -> type:
-    """The class with the fields that its annotations name, and with methods that know them."""
+    """Return the class with the fields that its annotations name, and with methods that know them."""
     explicit = vars(cls)
     has_hash = explicit.get("__hash__") is not None
     if not _find_fields(cls):
@@ -160,7 +160,7 @@ def _refusals(cls: Any, names: set[str]) -> dict[str, Callable]:
 
 
 def _first_init(cls: Any, frozen: bool) -> Callable:
-    """An initializer that puts a faster one in its place."""
+    """Return an initializer that puts a faster one in its place."""
 
     def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
         cls.__init__ = _init_of(cls, frozen)
@@ -170,7 +170,7 @@ def _first_init(cls: Any, frozen: bool) -> Callable:
 
 
 def _init_of(cls: Any, frozen: bool) -> Callable:
-    """The initializer of a class: the one of all classes with such fields, with other names in it."""
+    """Return the initializer of a class: the one of all classes with such fields, with other names in it."""
     names: dict[str, str] = {}
     known: dict[str, Any] = {"_set": object.__setattr__, "_MISSING": MISSING}
     defaults: list[Any] = []
@@ -202,7 +202,7 @@ def _init_of(cls: Any, frozen: bool) -> Callable:
 
 @cache
 def _code_of_init(frozen: bool, kinds: tuple[tuple[bool, bool], ...], more: bool) -> CodeType:
-    """The code of an initializer whose fields have numbers; `more` is what comes after it.
+    """Return the code of an initializer whose fields have numbers; `more` is what comes after it.
 
     To compile one takes longer than to put other names into a few.
     """

@@ -169,7 +169,7 @@ _TOLERANCES = {
 
 
 def _get_atol_rtol(a: np.ndarray, b: np.ndarray) -> tuple[float, float]:
-    """The absolute and the relative tolerance for the less precise of two arrays."""
+    """Return the absolute and the relative tolerance for the less precise of two arrays."""
     dtypes = {str(a.dtype), str(b.dtype)}
     if "float16" in dtypes:
         return float16_atol, float16_rtol

@@ -109,7 +109,7 @@ class TopKOp(Op):
 
 
 def _positions_of_largest(x: np.ndarray, count: int, axis: int, in_order: bool) -> np.ndarray:
-    """The positions of the largest elements, of the smallest for a negative count."""
+    """Return the positions of the largest elements, of the smallest for a negative count."""
     length = x.shape[axis]
     check_count(count, length, axis)
     first = length - count if count > 0 else 0

@@ -114,7 +114,7 @@ class OthersOfZeros(TensorSymbolicOp):
         return [(found * pt.eq(x, 0)).astype(outputs[0].dtype)]
 
     def _by_loops(self, x: TensorVariable) -> TensorVariable:
-        """The products of what is before an element, times those of what is behind it."""
+        """Return the products of what is before an element, times those of what is behind it."""
         axes = _axes(self, x)
         kept = [axis for axis in range(x.type.ndim) if axis not in axes]
         order = [*axes, *kept]

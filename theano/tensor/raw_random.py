@@ -67,7 +67,7 @@ def _float_dtype(dtype: str | None, *parameters: TensorVariable) -> str:
 
 
 def _borrowed_length(axis: int, ndim: int, parameters: Sequence[TensorVariable]) -> Any:
-    """The length that a -1 in the shape stands for: that of the parameters there."""
+    """Return the length that a -1 in the shape stands for: that of the parameters there."""
     lengths = []
     for parameter in parameters:
         own_axis = axis - ndim + parameter.ndim

@@ -85,7 +85,7 @@ def inc_subtensor(
     tolerate_inplace_aliasing: bool = False,
     ignore_duplicates: bool = False,
 ) -> Variable:
-    """An array in which ``y`` is added to the part ``x``.
+    """Return an array in which ``y`` is added to the part ``x``.
 
     Parameters
     ----------
@@ -121,7 +121,7 @@ def inc_subtensor(
 def set_subtensor(
     x: Variable, y: Any, inplace: bool = False, tolerate_inplace_aliasing: bool = False
 ) -> Variable:
-    """An array in which ``y`` takes the place of the part ``x``; see `inc_subtensor`."""
+    """Return an array in which ``y`` takes the place of the part ``x``; see `inc_subtensor`."""
     return inc_subtensor(x, y, inplace, True, tolerate_inplace_aliasing)
 
 
@@ -150,7 +150,7 @@ def _as_unsigned_where(part: Variable, y: Variable) -> Variable:
 
 
 def _make_hashable(result: Variable, part: Variable) -> None:
-    """Lists in the new operations' attributes, which PyTensor leaves there, become tuples."""
+    """Make tuples of lists in the new operations' attributes, which PyTensor leaves there."""
     for variable in ancestors([result], blockers=[part]):
         op = getattr(variable.owner, "op", None)
         if isinstance(op, IncSubtensor):

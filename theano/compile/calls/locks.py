@@ -130,7 +130,7 @@ class _Locks:
         return thread not in self.held and any(w.hold[0].conflicts_with(hold[0]) for w in before)
 
     def _stop(self, thread: int, hold: Hold) -> Iterator[int]:
-        """The threads that a hold has to wait for."""
+        """Yield the threads that a hold has to wait for."""
         for other, holds in self.held.items():
             if other != thread and any(held[0].conflicts_with(hold[0]) for held in holds):
                 yield other
@@ -194,10 +194,10 @@ class Locked:
 
 
 def reading(cell: list[Any]) -> Claim:
-    """The claim to read what lies in a storage cell."""
+    """Claim to read what lies in a storage cell."""
     return Claim(frozenset((id(cell),)), frozenset())
 
 
 def writing(cell: list[Any]) -> Claim:
-    """The claim to write what lies in a storage cell."""
+    """Return the claim to write what lies in a storage cell."""
     return Claim(frozenset(), frozenset((id(cell),)))

@@ -39,7 +39,7 @@ class FailedOperation:
 
 
 def failed_operations(error: BaseException, fgraph: FunctionGraph) -> list[FailedOperation]:
-    """The operation of a function that failed, and if it is a loop, that of its step, and so on.
+    """Return the operation of a function that failed, and if it is a loop, that of its step, and so on.
 
     Parameters
     ----------
@@ -87,5 +87,5 @@ def _format_step(name: str, steps: RunningSteps | None) -> str:
 
 
 def _step_of(node: Apply) -> FunctionGraph | None:
-    """The compiled graph of a loop's step."""
+    """Return the compiled graph of a loop's step."""
     return node.op.fn.maker.fgraph if isinstance(node.op, Scan) else None

@@ -17,7 +17,7 @@ from theano.compile.nanguardmode import NanGuardMode
 def where_it_began(
     node: Apply, values: Mapping[Variable, Any]
 ) -> tuple[WrongValueError, Sequence[FailedOperation]] | None:
-    """The error of NanGuardMode, and the operations that it names, the last of the innermost loop.
+    """Return the error of NanGuardMode, and the operations that it names, the last of the innermost loop.
 
     Parameters
     ----------

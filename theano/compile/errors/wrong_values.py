@@ -88,7 +88,7 @@ def summary(value: Any) -> str:
 
 
 def _numbers(value: Any) -> np.ndarray | None:
-    """The numbers of an array, dense or sparse; None of what has none."""
+    """Return the numbers of an array, dense or sparse; None of what has none."""
     if hasattr(value, "format") and hasattr(value, "data"):
         value = value.data
     if not isinstance(value, np.ndarray | np.generic):

@@ -51,7 +51,7 @@ class GuardedLinker(PythonVMLinker):
         self.wrongs, self.of_inputs = wrongs, of_inputs
 
     def accept(self, fgraph: FunctionGraph, no_recycling: Any = None, profile: Any = None) -> Any:
-        """The linker of a graph: this one, or a copy if it has another."""
+        """Return the linker of a graph: this one, or a copy if it has another."""
         if self.fgraph is not None and self.fgraph is not fgraph:
             made = copy(self)
             made.fgraph = None
@@ -126,7 +126,7 @@ class _Guard:
     def _where_it_began(
         self, variable: Variable, place: tuple[int, ...], storage_map: Any
     ) -> tuple[Variable, tuple[int, ...]]:
-        """The first of the element-wise operations to make a number wrong, and where."""
+        """Return the first of the element-wise operations to make a number wrong, and where."""
         while True:
             for operand, at in _numbers_read(variable.owner, place, storage_map):
                 value = storage_map[operand][0]
@@ -162,7 +162,7 @@ def _is_written_in_part(node: Apply) -> bool:
 def _numbers_read(
     node: Apply, place: tuple[int, ...], storage_map: Any
 ) -> Iterator[tuple[Variable, tuple[int, ...]]]:
-    """The operands of an element-wise operation from which a number was computed, and where."""
+    """Yield the operands of an element-wise operation from which a number was computed, and where."""
     if not isinstance(node.op, Elemwise):
         return
     numbers = []

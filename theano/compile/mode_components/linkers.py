@@ -44,7 +44,7 @@ _warned_of_no_compiler: set[str] = set()
 
 
 def _engine(allow_gc: bool | None) -> Linker:
-    """This package's engine: that of devices where the flags ask for one."""
+    """Return this package's engine: that of devices where the flags ask for one."""
     return _xla_linker() if config.linker == "xla" else _native_linker(allow_gc)
 
 

@@ -86,5 +86,5 @@ def rewriter_of(mode: Any, without: Iterable[str] = ()) -> GraphRewriter:
 
 
 def for_python(asked: RewriteDatabaseQuery) -> RewriteDatabaseQuery:
-    """The query for operations that Python runs, if it asks for any rewrite."""
+    """Return the query for operations that Python runs, if it asks for any rewrite."""
     return asked.including(FEW_OPERANDS) if asked.include else asked

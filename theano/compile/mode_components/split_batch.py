@@ -73,7 +73,7 @@ def _listed(data_parallel: Any) -> Sequence:
 
 
 def _entry(given: Any, variables: list, replaced: Collection[Variable]) -> tuple[int, int]:
-    """The position of an input, and its dimension with the batch."""
+    """Return the position of an input, and its dimension with the batch."""
     variable, axis = given if isinstance(given, list | tuple) and len(given) == 2 else (given, 0)
     if not isinstance(variable, Variable):
         raise TypeError(

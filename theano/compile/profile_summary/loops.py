@@ -31,12 +31,12 @@ class GraphOfStep:
     in_memory: frozenset
 
     def toposort(self) -> tuple[Any, ...]:
-        """The nodes in the order in which they run."""
+        """Return the nodes in the order in which they run."""
         return self.apply_nodes
 
 
 def graph_of_step(loop: LoopOfNodes) -> GraphOfStep:
-    """The step of a loop that was measured; what no node of it reads is a result."""
+    """Return the step of a loop that was measured; what no node of it reads is a result."""
     nodes = tuple(loop.times)
     read = {variable for node in nodes for variable in node.inputs}
     results = tuple(v for node in nodes for v in node.outputs if v not in read)
@@ -96,12 +96,12 @@ def _measured(profile: Any, loops: Sequence[LoopOfNodes]) -> tuple[list[_Overhea
 
 
 def profile_of_step(op: Scan) -> Any:
-    """The profile of a step that was compiled as a separate function, if there is one."""
+    """Return the profile of a step that was compiled as a separate function, if there is one."""
     return getattr(function_of_step(op), "profile", None)
 
 
 def seconds_in_steps(profile: Any) -> float:
-    """The seconds of the steps of a loop, which PyTensor's machine counts in whole ones."""
+    """Return the seconds of the steps of a loop, which PyTensor's machine counts in whole ones."""
     return max(profile.vm_call_time, sum(profile.apply_time.values()))
 
 

@@ -64,7 +64,7 @@ class Memory:
         return first
 
     def peaks(self, order: Sequence[Any], in_place: bool = True) -> Peaks:
-        """The peaks of an order of the nodes."""
+        """Return the peaks of an order of the nodes."""
         state = _Running(self, in_place)
         most = 0
         for node in order:
@@ -72,7 +72,7 @@ class Memory:
         return Peaks(most, state.made)
 
     def least_peak(self) -> int | None:
-        """The least peak of any order of the nodes; None if there are too many to look at."""
+        """Return the least peak of any order of the nodes; None if there are too many to look at."""
         state = _Running(self, True)
         needs = {node: state.nodes_before(node) for node in self.nodes}
         whole = frozenset(self.nodes)
@@ -145,7 +145,7 @@ class _Running:
         )
 
     def nodes_before(self, node: Any) -> frozenset:
-        """The nodes that must have run: those it reads, and those that read what it overwrites."""
+        """Return the nodes that must have run: those it reads, and those that read what it overwrites."""
         makers = {v.owner for v in node.inputs if v.owner is not None}
         for positions in node.op.destroy_map.values():
             for k in positions:
@@ -172,7 +172,7 @@ class _Running:
 
 
 def bytes_of(variable: Any, shapes: Mapping[Any, tuple[int, ...]]) -> int:
-    """The bytes of a value; none where it is no array or number, or was not computed."""
+    """Return the bytes of a value; none where it is no array or number, or was not computed."""
     shape = shapes.get(variable)
     if isinstance(shape, tuple) and isinstance(variable.type, DenseTensorType | ScalarType):
         return math.prod(shape) * np.dtype(variable.type.dtype).itemsize

@@ -75,7 +75,7 @@ def evaluate(
 
 
 def _by_variable(variable: Variable, given: Mapping[Variable | str, Any]) -> dict[Variable, Any]:
-    """The values by variable; a name must be that of one variable of the graph."""
+    """Return the values by variable; a name must be that of one variable of the graph."""
     values = {}
     for key, value in given.items():
         if isinstance(key, str):
@@ -98,7 +98,7 @@ def _first(inputs: tuple[Variable, ...], variable: Variable, name: str, options:
 
 
 def _for_few_calls(variable: Variable, mode: PyTensorMode) -> Mode | None:
-    """The mode with an engine that starts no compiler for what NumPy does well."""
+    """Return the mode with an engine that starts no compiler for what NumPy does well."""
     native: Any = sys.modules.get("theano.link.native")
     if native is None or type(mode) is not Mode or type(mode.linker) is not native.NativeLinker:
         return None

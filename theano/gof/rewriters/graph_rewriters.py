@@ -201,7 +201,7 @@ class EquilibriumOptimizer(NavigatorOptimizer, EquilibriumGraphRewriter):
 
 
 def _with_types(failure_callback):
-    """A callback to which a replacement of another type is a wrong rewrite, as in Theano."""
+    """Return a callback to which a replacement of another type is a wrong rewrite, as in Theano."""
 
     def called(error, navigator, pairs, rewriter, node):
         for old, new in pairs or ():

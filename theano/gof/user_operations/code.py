@@ -36,7 +36,7 @@ def has_own_code(op: Any) -> bool:
 
 
 def thunk_of_folding(node: Apply, *storage: Any) -> Any:
-    """The C code of users for a node that is folded to a constant; PyTensor asks for Python."""
+    """Return the C code of users for a node that is folded to a constant; PyTensor asks for Python."""
     folded = all(isinstance(variable, Constant) for variable in node.inputs)
     if not (folded and config.cxx and has_own_code(node.op)):
         return None

@@ -16,7 +16,7 @@ from theano.support.formatting.values import described
 
 
 def with_results_checked(thunk: Callable, node: Apply) -> Callable:
-    """A thunk that looks at what a user's ``perform`` left in its outputs.
+    """Return a thunk that looks at what a user's ``perform`` left in its outputs.
 
     Parameters
     ----------
@@ -53,7 +53,7 @@ def with_results_checked(thunk: Callable, node: Apply) -> Callable:
 
 
 def _expected(kind: Any) -> tuple[np.dtype | None, int, tuple | None]:
-    """The dtype, the dimensions, and the lengths that a type gives, if it does."""
+    """Return the dtype, the dimensions, and the lengths that a type gives, if it does."""
     if not isinstance(kind, TensorType) or hasattr(kind, "format"):
         return None, -1, None
     static = kind.shape if any(length is not None for length in kind.shape) else None

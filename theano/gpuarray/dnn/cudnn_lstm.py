@@ -84,7 +84,7 @@ def _arrays(inputs: list[Any]) -> list[Any]:
 
 
 def _settings(stack: Stack, width: int, context: Any) -> dict[str, Any]:
-    """The arguments of JAX's functions after the arrays, in their order."""
+    """Return the arguments of JAX's functions after the arrays, in their order."""
     from jax.lax import Precision
 
     full = context.precision is Precision.HIGHEST
@@ -105,7 +105,7 @@ def _batch_first(array: Any) -> Any:
 
 
 def _in_rows(*arrays: Any) -> list[Any]:
-    """The arrays as the kernels take and give them: the last dimension side by side in memory.
+    """Return the arrays as the kernels take and give them: the last dimension side by side in memory.
 
     A call that says nothing of it gets what XLA finds cheapest, a transposed one as it lies.
     """
@@ -115,7 +115,7 @@ def _in_rows(*arrays: Any) -> list[Any]:
 
 
 def _lengths(x: Any) -> Any:
-    """The length of each sequence of a batch: all steps."""
+    """Return the length of each sequence of a batch: all steps."""
     import jax.numpy as jnp
 
     return jnp.full(x.shape[1], x.shape[0], "int32")

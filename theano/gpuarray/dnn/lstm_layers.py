@@ -55,7 +55,7 @@ class LSTMLayers(_Layers):
     """
 
     def pullback(self, inputs: Sequence, outputs: Sequence, output_grads: Sequence) -> list:
-        """The gradient as one operator, whatever of the results a cost depends on."""
+        """Return the gradient as one operator, whatever of the results a cost depends on."""
         *results, reserve = outputs
         directions = [
             T.zeros_like(result) if isinstance(given.type, DisconnectedType) else given

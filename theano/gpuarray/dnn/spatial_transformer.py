@@ -64,7 +64,7 @@ def dnn_spatialtf(
     down = _from_minus_one_to_one(rows, theta.dtype)
 
     def place(axis: int, length: Any) -> TensorVariable:
-        """The places that are read, in elements, for each image, row and column."""
+        """Return the places that are read, in elements, for each image, row and column."""
         terms = (theta[:, axis, k].dimshuffle(0, "x", "x") for k in range(3))
         of_x, of_y, shift = terms
         at = of_x * across.dimshuffle("x", "x", 0) + of_y * down.dimshuffle("x", 0, "x") + shift

@@ -100,5 +100,5 @@ def report(function: Any) -> EngineReport:
 
 
 def source(function: Any) -> str:
-    """The C text of a function."""
+    """Return the C text of a function."""
     return report(function).source

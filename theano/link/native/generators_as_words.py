@@ -91,14 +91,14 @@ def _samples_from_words(fgraph: FunctionGraph) -> Mapping[Variable, Variable]:
 
 
 def _first(generator: Variable, values: Mapping[Variable, Variable]) -> Variable:
-    """The generator that was there before the samples that led to one."""
+    """Return the generator that was there before the samples that led to one."""
     made = values.get(generator, generator)
     made_by = made.owner
     return made_by.inputs[1] if made_by and isinstance(made_by.op, GeneratorOfWords) else made
 
 
 def _words_of(variable: Variable) -> Variable:
-    """The words of a generator; what is none stays."""
+    """Return the words of a generator; what is none stays."""
     if not is_generator(variable):
         return variable
     made_by = variable.owner
@@ -110,14 +110,14 @@ def _words_of(variable: Variable) -> Variable:
 
 
 def _generator_of(words: Variable, before: Variable) -> Variable:
-    """The generator that has words, given the one that they were read from."""
+    """Return the generator that has words, given the one that they were read from."""
     if isinstance(before.type, RandomStateType):
         return random_state_of_words.make_node(words).outputs[0]
     return GeneratorOfWords().make_node(words, before).outputs[0]
 
 
 def _with_words(loop: Loop, outside: Callable[[Variable], Variable]) -> Loop:
-    """The loop on words; ``outside`` says what stands for what it is given."""
+    """Return the loop on words; ``outside`` says what stands for what it is given."""
     known: dict[Variable, Variable] = {
         variable: _type_of_words(variable)(name=variable.name)
         for variable in loop.inner_inputs
@@ -145,7 +145,7 @@ def _type_of_words(generator: Variable) -> TensorType:
 
 
 def _recomputed(node: Apply, known: Mapping[Variable, Variable]) -> list[Variable]:
-    """The outputs of a node of a step, given what stands for its inputs."""
+    """Return the outputs of a node of a step, given what stands for its inputs."""
 
     def given(variable: Variable) -> Variable:
         return known.get(variable, variable)
@@ -163,7 +163,7 @@ def _recomputed(node: Apply, known: Mapping[Variable, Variable]) -> list[Variabl
 
 
 def _inlined(op: OpFromGraph, inputs: list[Variable]) -> list[Variable]:
-    """The outputs of the graph of an operator on inputs, of which generators are words."""
+    """Return the outputs of the graph of an operator on inputs, of which generators are words."""
     graph = copy_of_graph_inside(op)
     values = {
         inner: given if is_generator(inner) else inner.type.filter_variable(given)

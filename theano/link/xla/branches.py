@@ -125,7 +125,7 @@ class _Branch:
         return arrays, jnp.stack(holds) if holds else jnp.ones(0, bool)
 
     def alongside(self, other: _Branch) -> tuple[list[Any], Any, Any]:
-        """The values, and what holds of the branch of true and of that of false."""
+        """Return the values, and what holds of the branch of true and of that of false."""
         import jax.numpy as jnp
 
         values, holds = self()

@@ -102,11 +102,11 @@ class Context:
             raise error
 
     def of_branch(self) -> Context:
-        """The context of a branch, whose requirements matter only if it is taken."""
+        """Return the context of a branch, whose requirements matter only if it is taken."""
         return replace(self, requirements=[], loops=None)
 
     def of_step(self, once: Collection[Variable] = (), zeros: Collection[Variable] = ()) -> Context:
-        """The context of a loop's step, whose requirements the loop hands on."""
+        """Return the context of a loop's step, whose requirements the loop hands on."""
         return replace(self, in_loop=True, requirements=[], loops=None, once=once, zeros=zeros)
 
 

@@ -43,7 +43,7 @@ class HostProgram:
         return [box.storage[0] for box in self._made]
 
     def failed(self) -> tuple[Apply, list[Any]] | None:
-        """The node that failed in the last call and the cells of its inputs, if one did."""
+        """Return the node that failed in the last call and the cells of its inputs, if one did."""
         position = self.machine.position_of_error
         if position < 0:
             return None

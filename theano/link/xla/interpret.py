@@ -88,7 +88,7 @@ def compute(
 
 
 def value_of(variable: Variable, known: Mapping[Variable, Any]) -> Any:
-    """The value of a variable that is known or constant."""
+    """Return the value of a variable that is known or constant."""
     if variable in known:
         return known[variable]
     if isinstance(variable, Constant):
@@ -132,7 +132,7 @@ def run_node(node: Apply, inputs: list[Any], context: Context) -> list[Any]:
 
 
 def _barred(results: list[Any]) -> list[Any]:
-    """The same values, of which XLA makes no copies where they are read."""
+    """Return the same values, of which XLA makes no copies where they are read."""
     from jax import lax
 
     return lax.optimization_barrier(results)

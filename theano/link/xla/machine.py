@@ -236,7 +236,7 @@ def _on_host(variable: Variable, known: dict[Variable, Any]) -> Any:
 def _known_before_call(
     variables: Sequence[Variable], given: dict[Variable, Any]
 ) -> dict[Variable, Any]:
-    """The variables that NumPy can compute from the inputs."""
+    """Return the variables that NumPy can compute from the inputs."""
     known: dict[Variable, Any] = {}
 
     def add(variable: Variable) -> None:

@@ -14,7 +14,7 @@ from pytensor.graph.basic import Apply, Variable
 
 
 def device_of(variable: Variable) -> Any:
-    """The device that a variable's type names, or None."""
+    """Return the device that a variable's type names, or None."""
     return getattr(variable.type, "device", None)
 
 

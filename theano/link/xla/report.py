@@ -161,7 +161,7 @@ def _megabytes(count: int) -> str:
 
 
 def memory_of(function: Any) -> tuple[ProgramMemory, ...]:
-    """The memory of each program that a function has made so far.
+    """Return the memory of each program that a function has made so far.
 
     Parameters
     ----------

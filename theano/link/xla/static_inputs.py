@@ -48,7 +48,7 @@ class StaticValues:
         self._before_call: dict[Variable, bool] = {}
 
     def unknown_inputs(self, node: Apply) -> set[Variable]:
-        """Inputs that must be known for tracing the node and that only running it shows.
+        """Return inputs that must be known for tracing the node and that only running it shows.
 
         The others are noted in `static` where they need be.
         """

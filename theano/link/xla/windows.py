@@ -123,7 +123,7 @@ class SlicesToWindows(GraphRewriter):
 
 
 def _with_windows(node: Apply) -> Variable | None:
-    """The same result by windows, or None where a slice has another step than 1."""
+    """Return the same result by windows, or None where a slice has another step than 1."""
     writes = isinstance(node.op, IncSubtensor)
     x: Any = node.inputs[0]
     numbers = node.inputs[2 if writes else 1 :]

@@ -13,14 +13,14 @@ POSITION: dict[type, int] = {Join: 0, Split: 1, SortOp: 1, ArgSortOp: 1}
 
 
 def axis_apart(node: Apply, values: Sequence) -> tuple[Any, list]:
-    """The axis of a node, and of its inputs' values those that are no axis."""
+    """Return the axis of a node, and of its inputs' values those that are no axis."""
     others = list(values)
     axis = others.pop(POSITION[type(node.op)])
     return axis, others
 
 
 def axis_among(node: Apply, axis: Any, values: Sequence) -> list:
-    """The values of all inputs, of an axis and those that are no axis."""
+    """Return the values of all inputs, of an axis and those that are no axis."""
     every = list(values)
     every.insert(POSITION[type(node.op)], axis)
     return every
@@ -33,5 +33,5 @@ def positions_with_axis(op_type: type, others: tuple[int, ...] = ()) -> tuple[in
 
 
 def sorting(op_class: type, kind: str) -> Any:
-    """The operator that sorts an array along an axis."""
+    """Return the operator that sorts an array along an axis."""
     return op_class(kind)

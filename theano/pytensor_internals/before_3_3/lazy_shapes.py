@@ -38,7 +38,7 @@ class ShapesOnDemand(dict):
         return super().__getitem__(variable)
 
     def get(self, variable: Variable, default: Any = None) -> Any:
-        """The shape of a variable, worked out; the default where it has none."""
+        """Return the shape of a variable, worked out; the default where it has none."""
         shape = self[variable]
         return default if shape is None else shape
 
@@ -59,7 +59,7 @@ class UncheckedLengths(ShapeFeature):
         return super().get_shape(var, idx)
 
     def get_node_infer_shape(self, node: Apply) -> Any:
-        """The shapes of what a node computes."""
+        """Return the shapes of what a node computes."""
         shape = None
         if isinstance(node.op, Subtensor):
             shape = shape_of_slices(node, self.get_shape)
@@ -118,7 +118,7 @@ class ShapesWhenAsked(UncheckedLengths):
         super().on_change_input(fgraph, node, i, variable, new_variable, reason)
 
     def lengths_of(self, variable: Variable) -> tuple[Variable, ...] | None:
-        """The lengths of a variable along its axes; None where it is no array."""
+        """Return the lengths of a variable along its axes; None where it is no array."""
         shape: tuple[Variable, ...] | None = self.shape_of[variable]
         return shape
 

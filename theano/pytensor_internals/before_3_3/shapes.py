@@ -13,7 +13,7 @@ METHODS_OF_GRAPH = frozenset({"infer_shape", "do_constant_folding"})
 
 
 def shape_rule(method: Callable) -> Callable:
-    """An `infer_shape` of a node and shapes that may be called with the graph before them."""
+    """Return an `infer_shape` of a node and shapes that may be called with the graph before them."""
 
     @functools.wraps(method)
     def adapted(self: Op, *arguments: Any) -> Any:
@@ -32,15 +32,15 @@ def shape_function(function: Callable) -> Callable:
 
 
 def shapes_by(op: Op, node: Apply, shapes: Sequence) -> Any:
-    """The shapes of the outputs of a node, as an operator works them out."""
+    """Return the shapes of the outputs of a node, as an operator works them out."""
     return op.infer_shape(None, node, shapes)  # type: ignore[attr-defined]
 
 
 def shapes_by_base(base: Any, node: Apply, shapes: Sequence) -> Any:
-    """The same by the base class of an operator, `super()`."""
+    """Return the same by the base class of an operator, `super()`."""
     return base.infer_shape(None, node, shapes)
 
 
 def length_along(array: Any, axis: int) -> Variable:
-    """The length of an array along an axis; PyTensor works out no other."""
+    """Return the length of an array along an axis; PyTensor works out no other."""
     return array.shape[axis]

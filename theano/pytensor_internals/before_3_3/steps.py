@@ -21,17 +21,17 @@ KEEPING_LINES: dict[NodeRewriter, NodeRewriter] = {}
 
 
 def step_of(inputs: Sequence[Variable], outputs: Sequence[Variable]) -> FunctionGraph:
-    """The graph of a step, which is not copied."""
+    """Return the graph of a step, which is not copied."""
     return FunctionGraph(inputs, outputs, clone=False)
 
 
 def step_shared_with(graph: FunctionGraph) -> FunctionGraph:
-    """The step of another loop for one that is equal to it; PyTensor compiles a step in place."""
+    """Return the step of another loop for one that is equal to it; PyTensor compiles a step in place."""
     return graph.clone()
 
 
 def unfrozen_step(graph: FunctionGraph) -> FunctionGraph:
-    """The step of a PyTensor loop as one of ours."""
+    """Return the step of a PyTensor loop as one of ours."""
     return graph
 
 
@@ -46,7 +46,7 @@ class FrozenWhenAsked(Scan):
     _rewritten_step: FunctionGraph | None = None
 
     def around_rewritten(self, step: FunctionGraph) -> FrozenWhenAsked:
-        """A copy around the step as the mode of the loop rewrites it, which remains to be linked."""
+        """Return a copy around the step as the mode of the loop rewrites it, which remains to be linked."""
         made = copy(self)
         made._fn = None
         made.fgraph = made._rewritten_step = step
@@ -70,7 +70,7 @@ class FrozenWhenAsked(Scan):
             self.mode = mode
 
     def clone(self) -> FrozenWhenAsked:
-        """A copy with its own step, which is not compiled."""
+        """Return a copy with its own step, which is not compiled."""
         made: Any = super().clone()
         made._fn = None
         return made

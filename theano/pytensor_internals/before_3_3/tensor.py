@@ -29,5 +29,5 @@ from pytensor.tensor.subtensor import AdvancedIncSubtensor1, AdvancedSubtensor1
 
 
 def with_rows_repeated(changed: Any) -> Any:
-    """An array of which elements were set or increased: the operator repeats a row."""
+    """Return an array of which elements were set or increased: the operator repeats a row."""
     return changed

@@ -105,7 +105,7 @@ class CheckedFunction(Function):
 
 
 def freeing_what_runs(function: Any) -> Any:
-    """A function whose `free` asks only for graphs inside operators that run as these.
+    """Return a function whose `free` asks only for graphs inside operators that run as these.
 
     It would compile the others, which an engine runs as part of its code, to free what they hold.
     """
@@ -119,12 +119,12 @@ def freeing_what_runs(function: Any) -> Any:
 
 
 def containers_by_key(function: Function) -> Mapping[Any, Any]:
-    """The container of each input of a function, by variable, name and position."""
+    """Return the container of each input of a function, by variable, name and position."""
     return function._finder
 
 
 def inputs_by_container(function: Function) -> Mapping[Any, Any]:
-    """The input of a function to which each container belongs."""
+    """Return the input of a function to which each container belongs."""
     return function._inv_finder
 
 
@@ -148,7 +148,7 @@ class GradientsInContext(OpFromGraph):
     """An operator of a graph whose graphs of derivatives are built within a context."""
 
     def while_deriving(self) -> AbstractContextManager:
-        """The context in which the graph of a derivative is built."""
+        """Return the context in which the graph of a derivative is built."""
         return nullcontext()
 
     def _build_and_cache_lop_op(self, disconnected_output_grads: Any) -> Any:
@@ -173,5 +173,5 @@ def set_default_update(variable: SharedVariable, value: Variable | None) -> None
 
 
 def asked_rewrites(mode: Mode) -> Any:
-    """The query of a mode, or the rewriter that it was given."""
+    """Return the query of a mode, or the rewriter that it was given."""
     return mode._optimizer

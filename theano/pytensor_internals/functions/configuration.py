@@ -14,11 +14,11 @@ def is_mutable(name: str) -> bool:
 
 
 def names_of_flags() -> list[str]:
-    """The names of all flags of PyTensor."""
+    """Return the names of all flags of PyTensor."""
     return list(config._config_var_dict)
 
 
 def value_of_flag(name: str) -> Any:
-    """The value of a flag; a default that was never read is found out, which may take time."""
+    """Return the value of a flag; a default that was never read is found out, which may take time."""
     # a flag is a descriptor of the class of `config`
     return config._config_var_dict[name].__get__(config, None)

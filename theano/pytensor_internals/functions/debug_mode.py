@@ -21,7 +21,7 @@ from pytensor.compile.debug.debugmode import (
 
 
 def values_when_raised(error: DebugModeError) -> Mapping[Any, Any]:
-    """The values of variables when the mode raised an error; none if no operation had run."""
+    """Return the values of variables when the mode raised an error; none if no operation had run."""
     frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
     known = [frame.f_locals["r_vals"] for frame in frames if "r_vals" in frame.f_locals]
     return known[0] if known else {}

@@ -46,7 +46,7 @@ def seconds_of_process() -> SecondsOfProcess:
 
 
 def printers_of_others() -> list[Callable]:
-    """The functions that print a part of a profile, but for PyTensor's own."""
+    """Return the functions that print a part of a profile, but for PyTensor's own."""
     return [
         printer
         for printer in profiling._profiler_printers

@@ -51,7 +51,7 @@ read_tag: Any = object.__getattribute__
 
 
 def features_of(graph: FunctionGraph) -> list[Feature]:
-    """The features attached to a graph, in the order in which they came."""
+    """Return the features attached to a graph, in the order in which they came."""
     return list(graph._features)
 
 
@@ -103,7 +103,7 @@ def replace_at_once(
 
 
 def node_like(node: Apply, inputs: Sequence[Variable]) -> Apply:
-    """The same operation of other variables, of the same types: a copy in a quarter of PyTensor's time."""
+    """Return the same operation of other variables, of the same types: a copy in a quarter of PyTensor's time."""
     made = Apply(node.op, inputs, [_variable_like(variable) for variable in node.outputs])
     read_tag(made.tag, "__dict__").update(read_tag(node.tag, "__dict__"))
     return made
@@ -126,7 +126,7 @@ def without_history(nodes: Iterable[Apply]) -> None:
 
 
 def protected_inputs(graph: FunctionGraph) -> Collection[Variable] | None:
-    """The inputs that must not be overwritten; none when the graph does not say."""
+    """Return the inputs that must not be overwritten; none when the graph does not say."""
     # `_supervisor`: set by the maker of functions when it attaches its Supervisor
     supervisor = getattr(graph, "_supervisor", None)
     return None if supervisor is None else supervisor.protected
@@ -138,7 +138,7 @@ def properties_of(op: Any) -> dict[str, Any]:
 
 
 def functions_of(variable: Variable) -> dict:
-    """The functions that `eval` has compiled of a variable; what they are not pickled with."""
+    """Return the functions that `eval` has compiled of a variable; what they are not pickled with."""
     # `__getstate__` leaves `_fn_cache` out
     return variable.__dict__.setdefault("_fn_cache", {})
 
@@ -146,16 +146,16 @@ def functions_of(variable: Variable) -> dict:
 if sys.version_info >= (3, 12):
 
     def frozen_graph_inside(op: HasInnerGraph) -> FrozenFunctionGraph:
-        """The graph inside an operator, interned: equal graphs are the same object."""
+        """Return the graph inside an operator, interned: equal graphs are the same object."""
         # our loops freeze theirs when they are asked to; see `since_3_3.steps`
         return getattr(op.fgraph, "frozen", op.fgraph)
 
     def copy_of_graph_inside(op: HasInnerGraph) -> FunctionGraph:
-        """A copy of the graph inside an operator, which may be changed."""
+        """Return a copy of the graph inside an operator, which may be changed."""
         return op.fgraph.unfreeze()
 
     def copy_of_node(node: Apply) -> Apply:
-        """A node of the same operator and inputs, with its own outputs."""
+        """Return a node of the same operator and inputs, with its own outputs."""
         return node.clone()
 
 else:

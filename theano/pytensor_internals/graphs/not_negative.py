@@ -18,7 +18,7 @@ _IS_LENGTH = "is_length"
 
 
 def symbol_of_length() -> Variable:
-    """A number that stands for the length of an array."""
+    """Return a number that stands for the length of an array."""
     symbol: Variable = lscalar()
     setattr(symbol.tag, _IS_LENGTH, True)
     return symbol

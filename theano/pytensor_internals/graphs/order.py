@@ -26,7 +26,7 @@ def in_order(graph: FunctionGraph) -> list[Apply]:
 
 
 def order_of(outputs: Iterable[Variable], known: Container[Variable] = ()) -> list[Apply]:
-    """The nodes that compute variables, each behind those that it reads; as ``toposort``.
+    """Return the nodes that compute variables, each behind those that it reads; as ``toposort``.
 
     Parameters
     ----------

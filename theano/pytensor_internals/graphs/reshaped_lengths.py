@@ -24,7 +24,7 @@ LengthOf = Callable[[Variable, int], Variable]
 def shape_of_reshape(
     node: Apply, length_of: LengthOf, known: Callable[[Variable], Variable]
 ) -> tuple[Variable, ...] | None:
-    """The shape of a reshaped array.
+    """Return the shape of a reshaped array.
 
     None where the lengths are computed in ways that do not show whether one of them is negative.
 
@@ -53,7 +53,7 @@ def shape_of_reshape(
 
 
 def _entries(asked_for: Variable) -> list[Variable] | None:
-    """The lengths that a shape consists of, if it was put together from them."""
+    """Return the lengths that a shape consists of, if it was put together from them."""
     if is_a(asked_for, Constant):
         return [constant(int(length), dtype="int64") for length in asked_for.data]
     node = asked_for.owner
@@ -65,7 +65,7 @@ def _entries(asked_for: Variable) -> list[Variable] | None:
 
 
 def entry_of_list(length: Variable) -> Variable:
-    """A length itself, where it is read from a vector of lengths."""
+    """Return a length itself, where it is read from a vector of lengths."""
     node = length.owner
     if node is None or not is_a(node.op, Subtensor):
         return length
@@ -106,7 +106,7 @@ def _quotient(total: list[Variable], given: list[Variable]) -> Variable:
 
 
 def _product(lengths: Sequence[Variable]) -> Variable:
-    """A product in which the numbers are one."""
+    """Return a product in which the numbers are one."""
     number = prod(int(length.data) for length in lengths if is_a(length, Constant))
     others = [length for length in lengths if not is_a(length, Constant)]
     if not others or number == 0:

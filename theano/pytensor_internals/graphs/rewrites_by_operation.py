@@ -31,7 +31,7 @@ class RewritesByOperation(OpToRewriterTracker):
 
     @classmethod
     def of(cls, table: OpToRewriterTracker) -> RewritesByOperation:
-        """The same table, read in this way; the given one stays as it is."""
+        """Return the same table, read in this way; the given one stays as it is."""
         made = cls()
         for name in _COLUMNS:
             setattr(made, name, getattr(table, name))

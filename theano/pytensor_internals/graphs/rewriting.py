@@ -40,7 +40,7 @@ from pytensor.graph.rewriting.unify import (
 
 
 def names_in(database: RewriteDatabase) -> set[str]:
-    """The names, not the tags, of what is registered in a database."""
+    """Return the names, not the tags, of what is registered in a database."""
     return database._names
 
 

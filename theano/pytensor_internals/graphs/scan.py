@@ -53,7 +53,7 @@ else:
 
 
 def function_of_step(op: Scan) -> Any:
-    """The function of a loop's step, where it was compiled by itself; None before."""
+    """Return the function of a loop's step, where it was compiled by itself; None before."""
     return getattr(op, "_fn", None)
 
 

@@ -16,7 +16,7 @@ def has_the_shape_of(variable: Variable) -> Variable:
 
 
 def _source_of_shape(variable: Variable) -> Variable | None:
-    """The operand that has the shape of a result, if there is one whatever the others are."""
+    """Return the operand that has the shape of a result, if there is one whatever the others are."""
     node = variable.owner
     if node is None:
         return None

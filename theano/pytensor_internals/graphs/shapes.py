@@ -24,15 +24,15 @@ if sys.version_info >= (3, 12):
         return function
 
     def shapes_by(op: Op, node: Apply, shapes: Sequence) -> Any:
-        """The shapes of the outputs of a node, as an operator works them out."""
+        """Return the shapes of the outputs of a node, as an operator works them out."""
         return op.infer_shape(node, shapes)  # type: ignore[attr-defined]
 
     def shapes_by_base(base: Any, node: Apply, shapes: Sequence) -> Any:
-        """The same by the base class of an operator, `super()`."""
+        """Return the same by the base class of an operator, `super()`."""
         return base.infer_shape(node, shapes)
 
     def length_along(array: Any, axis: int) -> Variable:
-        """The length of an array along an axis, as a variable that rewriting works out."""
+        """Return the length of an array along an axis, as a variable that rewriting works out."""
         return Shape_i(axis)(array)
 
 else:

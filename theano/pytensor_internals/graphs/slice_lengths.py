@@ -23,7 +23,7 @@ LengthOf = Callable[[Variable, int], Variable]
 
 
 def shape_of_slices(node: Apply, length_of: LengthOf) -> tuple[Variable, ...] | None:
-    """The shape of a part of an array, by the lengths of the array.
+    """Return the shape of a part of an array, by the lengths of the array.
 
     None where a bound is no number, or the slice is one of those that few programs have.
     """
@@ -69,7 +69,7 @@ def length_of_slice(
 
 
 def sum_of_lengths(terms: list[Variable]) -> Variable:
-    """A sum in which the numbers are one."""
+    """Return a sum in which the numbers are one."""
     number = sum(int(term.data) for term in terms if is_a(term, Constant))
     others = [term for term in terms if not is_a(term, Constant)]
     if not others:

@@ -21,7 +21,7 @@ LengthOf = Callable[[Variable, int], Variable]
 def shapes_of_split(
     node: Apply, length_of: LengthOf, known: Callable[[Variable], Variable]
 ) -> list[tuple[Variable, ...]] | None:
-    """The shape of each part; None where the axis is no number.
+    """Return the shape of each part; None where the axis is no number.
 
     Parameters
     ----------

@@ -21,11 +21,11 @@ if sys.version_info >= (3, 12):
     )
 
     def axis_apart(node: Apply, values: Sequence) -> tuple[Any, list]:
-        """The axis of a node, and of its inputs' values those that are no axis."""
+        """Return the axis of a node, and of its inputs' values those that are no axis."""
         return node.op.axis, list(values)  # type: ignore[attr-defined]
 
     def axis_among(node: Apply, axis: Any, values: Sequence) -> list:
-        """The values of all inputs, of an axis and those that are no axis."""
+        """Return the values of all inputs, of an axis and those that are no axis."""
         return list(values)
 
     def positions_with_axis(op_type: type, others: tuple[int, ...] = ()) -> tuple[int, ...]:

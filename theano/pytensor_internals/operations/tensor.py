@@ -166,6 +166,6 @@ def check_repeated_lengths(node: Apply, values: Sequence[np.ndarray]) -> None:
 
 
 def check_repeated_rows(node: Apply, x: np.ndarray, y: np.ndarray, index: np.ndarray) -> None:
-    """The same, of the rows `y` that are set in `x` or added to it."""
+    """Do the same, for the rows `y` that are set in `x` or added to it."""
     op: Any = node.op
     op._check_runtime_broadcasting(node, x, y, index)

@@ -136,16 +136,16 @@ def _checked_axis(operator: Op, axis: Any) -> Variable:
 
 
 def _with_length(shape: Any, axis: Any, along: list) -> tuple:
-    """A shape whose length along an axis is, by dimension, one of others."""
+    """Return a shape whose length along an axis is, by dimension, one of others."""
     ndim = len(shape)
     return tuple(switch(eq(axis % ndim, d), along[d], shape[d]) for d in range(ndim))
 
 
 def _connected(value: Any, like: Any) -> Any:
-    """A derivative as numbers, also where there is none."""
+    """Return a derivative as numbers, also where there is none."""
     return like.zeros_like() if isinstance(value.type, DisconnectedType) else value
 
 
 def _broadcastable_as(x: Any, like: Any) -> Any:
-    """A tensor whose type says of as many lengths that they are 1."""
+    """Return a tensor whose type says of as many lengths that they are 1."""
     return specify_broadcastable(x, *(d for d, one in enumerate(like.type.broadcastable) if one))

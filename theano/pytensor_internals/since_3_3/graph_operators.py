@@ -66,7 +66,7 @@ class OpFromGraph(GivenAllInputs):
         self.kwargs = {"on_unused_input": "ignore", **kwargs}
 
     def make_node(self, *inputs: Any) -> Apply:
-        """A node of the listed inputs, or of all."""
+        """Return a node of the listed inputs, or of all."""
         listed = len(self.input_types) - len(self.shared_inputs)
         if len(inputs) == listed:
             inputs = (*inputs, *self.shared_inputs)

@@ -11,14 +11,14 @@ from theano.pytensor_internals.since_3_3.computed_axes import JoinAlong, SplitAl
 
 
 def join(axis: Any, *tensors: Any) -> Any:
-    """The tensors joined along an axis, which may be computed; a tensor alone as it is."""
+    """Return the tensors joined along an axis, which may be computed; a tensor alone as it is."""
     if len(tensors) > 1 and is_computed(axis):
         return JoinAlong()(axis, *tensors)
     return basic.join(axis, *tensors)
 
 
 def split(x: Any, splits_size: Any, *, n_splits: int | None = None, axis: Any = 0) -> Any:
-    """The parts of a tensor along an axis, which may be computed."""
+    """Return the parts of a tensor along an axis, which may be computed."""
     if not is_computed(axis):
         return basic.split(x, splits_size, n_splits=n_splits, axis=axis)
     count = basic.get_vector_length(splits_size) if n_splits is None else n_splits
@@ -52,11 +52,11 @@ class Join(JoinAlong, metaclass=_Made):
         self.view = view
 
     def __call__(self, axis: Any, *tensors: Any, **kwargs: Any) -> Any:
-        """The tensors joined, by an operator that holds the axis."""
+        """Return the tensors joined, by an operator that holds the axis."""
         return join(axis, *tensors)
 
     def make_node(self, axis: Any, *tensors: Any) -> Any:
-        """The node that joins the tensors."""
+        """Return the node that joins the tensors."""
         return self(axis, *tensors).owner
 
     def __str__(self) -> str:
@@ -76,11 +76,11 @@ class Split(SplitAlong, metaclass=_Made):
     made = (basic.Split, SplitAlong)
 
     def __call__(self, tensor: Any, axis: Any, lengths: Any, **kwargs: Any) -> Any:
-        """The parts, by an operator that holds the axis."""
+        """Return the parts, by an operator that holds the axis."""
         return split(tensor, lengths, n_splits=self.len_splits, axis=axis)
 
     def make_node(self, tensor: Any, axis: Any, lengths: Any) -> Any:
-        """The node that splits the tensor."""
+        """Return the node that splits the tensor."""
         parts = self(tensor, axis, lengths)
         return (parts[0] if isinstance(parts, list | tuple) else parts).owner
 

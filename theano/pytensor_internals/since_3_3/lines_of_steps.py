@@ -33,7 +33,7 @@ class _KeepsLines(NodeRewriter):
         self.rewriter, self.name = rewriter, rewriter.__name__
 
     def tracks(self) -> Any:
-        """The operations for which it is asked."""
+        """Return the operations for which it is asked."""
         return self.rewriter.tracks()
 
     def transform(self, fgraph: FunctionGraph, node: Apply, *args: Any, **kwargs: Any) -> Any:
@@ -87,7 +87,7 @@ def _is_frozen(op: Any) -> bool:
 
 
 def _loop_with_lines(node: Apply, results: list[Replaced]) -> Apply:
-    """The same loop around one of our steps."""
+    """Return the same loop around one of our steps."""
     op: Any = node.op
     made = FrozenWhenAsked.__new__(FrozenWhenAsked)
     vars(made).update(vars(op))
@@ -110,7 +110,7 @@ def _give_lines(before: Apply, node: Apply) -> None:
 
 
 def _same_nodes(results: list[Replaced]) -> Iterator[tuple[Apply, Apply]]:
-    """The nodes of a loop's step with those of the loops before that compute the same."""
+    """Yield the nodes of a loop's step with those of the loops before that compute the same."""
     seen: set[Apply] = set()
     waiting = [pair for old, new in results for pair in _in_steps(old, new)]
     while waiting:

@@ -35,7 +35,7 @@ def _of_log_add_exp(inputs: Sequence, outputs: Sequence, cotangents: Sequence) -
 
 
 def _as_large_as(x: Any, cotangent: Any) -> Variable:
-    """The sum over the dimensions along which an operand was repeated."""
+    """Return the sum over the dimensions along which an operand was repeated."""
     lead = cotangent.type.ndim - x.type.ndim
     repeated = [
         d + lead

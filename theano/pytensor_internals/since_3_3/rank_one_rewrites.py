@@ -45,7 +45,7 @@ def local_gemm_to_ger(fgraph: FunctionGraph, node: Apply) -> list | None:
 
 @node_rewriter([_dot22])
 def local_dot22_to_ger_or_gemv(fgraph: FunctionGraph, node: Apply) -> list | None:
-    """A product of a column and a row, or of a matrix and a vector."""
+    """Return a product of a column and a row, or of a matrix and a vector."""
     x, y = node.inputs
     if not _is_outer(x, y):
         return local_dot22_to_gemv.transform(fgraph, node)
@@ -54,7 +54,7 @@ def local_dot22_to_ger_or_gemv(fgraph: FunctionGraph, node: Apply) -> list | Non
 
 @node_rewriter([ger], inplace=True)
 def local_inplace_ger(fgraph: FunctionGraph, node: Apply) -> list | None:
-    """A rank-one update that overwrites the matrix."""
+    """Return a rank-one update that overwrites the matrix."""
     updated = ger_destructive(*node.inputs)
     copy_stack_trace(node.outputs, updated)
     return [updated]

@@ -12,7 +12,7 @@ from pytensor.tensor.type import TensorType, integer_dtypes
 
 
 def _checked_positions(operator: Op, x, positions):
-    """The tensor and the positions as variables."""
+    """Return the tensor and the positions as variables."""
     x, positions = as_tensor_variable(x), as_tensor_variable(positions)
     if positions.type.dtype not in integer_dtypes:
         raise TypeError(f"{operator}: index must be integers, got {positions.type}")
@@ -88,7 +88,7 @@ class RowsRepeated(AdvancedIncSubtensor):
 
 
 def with_rows_repeated(changed):
-    """An array of which elements were set or increased, by an operator that repeats a row."""
+    """Return an array of which elements were set or increased, by an operator that repeats a row."""
     op = getattr(changed.owner, "op", None)
     if type(op) is not AdvancedIncSubtensor:
         return changed

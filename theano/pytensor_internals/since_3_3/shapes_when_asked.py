@@ -28,7 +28,7 @@ class ShapesWhenAsked(ShapeFeature):
     """
 
     def lengths_of(self, variable: Variable) -> tuple[Variable, ...] | None:
-        """The lengths of a variable along its axes; None where it is no array."""
+        """Return the lengths of a variable along its axes; None where it is no array."""
         return self.shape_tuple(variable)
 
     def _get_node_shapes(self, node: Apply, recursive: bool = True) -> Any:
@@ -106,7 +106,7 @@ class _WithGivenShapes(ShapesWhenAsked):
         self._given = given
 
     def get_shape(self, var: Variable, idx: int) -> Variable:
-        """The length of a variable along an axis."""
+        """Return the length of a variable along an axis."""
         given = self._given.get(var)
         known: Variable = super().get_shape(var, idx) if given is None else given[idx]
         return known
@@ -117,7 +117,7 @@ def infer_shape(
     inputs: Sequence[Variable],
     input_shapes: Sequence[Sequence[Variable] | None],
 ) -> list[tuple[Variable, ...] | None]:
-    """The shapes of variables, as expressions of the shapes of what they are computed from."""
+    """Return the shapes of variables, as expressions of the shapes of what they are computed from."""
     pairs = zip(inputs, input_shapes, strict=True)
     shapes = _WithGivenShapes({v: shape for v, shape in pairs if shape is not None})
     return [shapes.lengths_of(variable) for variable in outs]
@@ -126,7 +126,7 @@ def infer_shape(
 def _of_elementwise(
     node: Apply, length_of: Callable[[Variable, int], Variable]
 ) -> tuple[Variable, ...] | None:
-    """The shape of element-wise work; None where its operands have different lengths."""
+    """Return the shape of element-wise work; None where its operands have different lengths."""
     shape = []
     for axis in range(node.outputs[0].type.ndim):
         stretched = [v for v in node.inputs if v.type.shape[axis] != 1]

@@ -31,7 +31,7 @@ class StepGraph(FunctionGraph):
         return FrozenFunctionGraph.from_io(self.inputs, self.outputs, dedup_nodes=True)
 
     def unfreeze(self, *, return_memo: bool = False) -> Any:
-        """A copy that may be changed; with the copy of each node and variable, if they are asked for.
+        """Return a copy that may be changed; with the copy of each node and variable, if they are asked for.
 
         Its inputs are its own: those of a step are shared with all steps.
         """
@@ -41,7 +41,7 @@ class StepGraph(FunctionGraph):
         return (graph, memo) if return_memo else graph
 
     def copied(self) -> StepGraph:
-        """A copy around the same inputs."""
+        """Return a copy around the same inputs."""
         memo = _copies(self, {place: place for place in self.inputs})
         return StepGraph(self.inputs, [memo[value] for value in self.outputs], clone=False)
 
@@ -52,7 +52,7 @@ class StepGraph(FunctionGraph):
 
 
 def _copies(graph: FunctionGraph, places: Mapping[Variable, Variable]) -> dict[Any, Any]:
-    """The copy of each node and variable of a graph."""
+    """Return the copy of each node and variable of a graph."""
     memo: dict[Any, Any] = dict(places)
     for node in in_order(graph):
         memo[node] = made = node_like(node, [memo.get(v, v) for v in node.inputs])
@@ -62,17 +62,17 @@ def _copies(graph: FunctionGraph, places: Mapping[Variable, Variable]) -> dict[A
 
 
 def step_of(inputs: Sequence[Variable], outputs: Sequence[Variable]) -> FunctionGraph:
-    """The graph of a step, which is not copied."""
+    """Return the graph of a step, which is not copied."""
     return StepGraph(inputs, outputs, clone=False)
 
 
 def step_shared_with(graph: FunctionGraph) -> FunctionGraph:
-    """The step of another loop for one that is equal to it; functions of steps copy theirs."""
+    """Return the step of another loop for one that is equal to it; functions of steps copy theirs."""
     return graph
 
 
 def unfrozen_step(graph: FunctionGraph | FrozenFunctionGraph) -> FunctionGraph:
-    """The step of a PyTensor loop as one of ours."""
+    """Return the step of a PyTensor loop as one of ours."""
     if isinstance(graph, StepGraph):
         return graph
     places = graph.inputs
@@ -108,14 +108,14 @@ class FrozenWhenAsked(Scan):
     _rewritten_step: FunctionGraph | None = None
 
     def around_rewritten(self, step: FunctionGraph) -> FrozenWhenAsked:
-        """A copy around the step as the mode of the loop rewrites it, which remains to be linked."""
+        """Return a copy around the step as the mode of the loop rewrites it, which remains to be linked."""
         made = copy(self)
         made._fn = None
         made.fgraph = made._rewritten_step = step
         return made
 
     def clone(self) -> FrozenWhenAsked:
-        """A copy with its own step, which is not compiled."""
+        """Return a copy with its own step, which is not compiled."""
         made = copy(self)
         made._fn = None
         made.fgraph = self.fgraph.copied()
@@ -124,7 +124,7 @@ class FrozenWhenAsked(Scan):
     def clone_with_inner_graph(
         self, inner_fgraph: FunctionGraph | FrozenFunctionGraph
     ) -> FrozenWhenAsked:
-        """A copy around another step, with which a rewrite replaces this one."""
+        """Return a copy around another step, with which a rewrite replaces this one."""
         made = copy(self)
         made._fn = None
         given = inner_fgraph.inputs
@@ -142,7 +142,7 @@ class FrozenWhenAsked(Scan):
         self.__dict__.update(state)
 
     def link_mode(self, impl: str | None) -> Mode:
-        """The mode that rewrites and links the step where PyTensor's machine runs the loop."""
+        """Return the mode that rewrites and links the step where PyTensor's machine runs the loop."""
         if self.mode in (None, "FAST_RUN"):
             return Mode("cvm", "fast_run")
         if self.mode == "FAST_COMPILE":

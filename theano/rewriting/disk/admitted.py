@@ -89,7 +89,7 @@ class Unpickler(pickle.Unpickler):
     """Reads what names only what is admitted."""
 
     def find_class(self, module: str, name: str) -> Any:
-        """The class or function of that name."""
+        """Return the class or function of that name."""
         packages = (*PACKAGES, "numpy", "builtins", "pathlib")
         if module.partition(".")[0] in packages and "." not in name:
             found = super().find_class(module, name)

@@ -195,7 +195,7 @@ def _replace(fgraph: FunctionGraph, outputs: list[Variable]) -> None:
 def _checked_nodes(
     fgraph: FunctionGraph, inputs: list[Variable], outputs: Any, features: Any
 ) -> list[Apply]:
-    """The nodes of what was read, in order; NotStored where it can't be put in the graph's place."""
+    """Return the nodes of what was read, in order; NotStored where it can't be put in the graph's place."""
     types = [variable.type for variable in fgraph.outputs]
     if len(outputs) != len(types) or not all(map(_is_in_type, types, outputs)):
         raise NotCached("its results are of other types")
@@ -215,5 +215,5 @@ def _is_in_type(wanted: Type, variable: Any) -> bool:
 
 
 def _carried(fgraph: FunctionGraph) -> list[Any]:
-    """The features of a graph that go where it goes; they list the variables they remember."""
+    """Return the features of a graph that go where it goes; they list the variables they remember."""
     return [feature for feature in features_of(fgraph) if hasattr(feature, "remembered")]

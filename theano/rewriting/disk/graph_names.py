@@ -115,7 +115,7 @@ def _as_data(
     outputs: Sequence[Variable],
     types: dict[Any, int],
 ) -> tuple[Any, ...]:
-    """A graph in which numbers stand for variables, by their identity, and for types, by value."""
+    """Return a graph in which numbers stand for variables, by their identity, and for types, by value."""
     numbers = {id(variable): number for number, variable in enumerate(inputs)}
     described: list[Any] = []
 
@@ -234,7 +234,7 @@ def _flags() -> list[tuple[str, str]]:
 
 
 def _as_text(value: Any) -> str:
-    """The value of a flag, the same in each process; a mode's own text has addresses."""
+    """Return the value of a flag, the same in each process; a mode's own text has addresses."""
     if not isinstance(value, Mode):
         return str(value)
     asked = value.provided_optimizer
@@ -252,7 +252,7 @@ def _code() -> tuple:
 
 
 def _versions_of_packages() -> list[tuple[str, str]]:
-    """The versions of packages whose rewrites and operations a graph may have, if they are imported."""
+    """Return the versions of packages whose rewrites and operations a graph may have, if they are imported."""
     there = [(name, sys.modules[name]) for name in PACKAGES if name in sys.modules]
     return [(name, str(getattr(module, "__version__", ""))) for name, module in there]
 

@@ -90,7 +90,7 @@ class GraphUnpickler(admitted.Unpickler):
         self._inputs = inputs
 
     def find_class(self, module: str, name: str) -> Any:
-        """The class or function of that name; inputs are taken from those that are there."""
+        """Return the class or function of that name; inputs are taken from those that are there."""
         if name == given_input.__name__ and module == __name__:
             return self._inputs.__getitem__
         return super().find_class(module, name)

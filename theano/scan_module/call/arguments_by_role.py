@@ -27,15 +27,15 @@ class GivenSequence:
     taps: tuple[int, ...]
 
     def start(self, tap: int) -> int:
-        """The element that the first step reads at a tap."""
+        """Return the element that the first step reads at a tap."""
         return tap - min(0, *self.taps)
 
     def end(self, tap: int) -> int | None:
-        """The slice of all elements that steps read at a tap ends there."""
+        """Return the slice of all elements that steps read at a tap ends there."""
         return tap - max(0, *self.taps) or None
 
     def rows(self, tap: int, backwards: bool) -> Variable:
-        """The elements that the steps read at a tap, in the order of the steps."""
+        """Return the elements that the steps read at a tap, in the order of the steps."""
         start, end = self.start(tap), self.end(tap)
         rows = self.array[start:end]
         if backwards:
@@ -106,7 +106,7 @@ class Given:
         return [*(s.array for s in self.sequences), *initial, *self.invariants]
 
     def arguments(self) -> list[Variable]:
-        """New variables for what a step of the loop reads, in the order of the step's arguments."""
+        """Return new variables for what a step of the loop reads, in the order of the step's arguments."""
         rows = [_row(s.array, t, "[t{:+}]" if t else "[t]") for s in self.sequences for t in s.taps]
         for result in self.results:
             for tap in result.taps:
@@ -131,7 +131,7 @@ def listed(given: Any) -> list[Any]:
 
 
 def taps_of(entry: dict[str, Any]) -> tuple[int, ...]:
-    """The taps that an entry names: one, or those of a list, a range or an array.
+    """Return the taps that an entry names: one, or those of a list, a range or an array.
 
     Raises
     ------
@@ -164,7 +164,7 @@ def _variable(given: Any) -> Variable:
 
 
 def _row(rows: Variable, tap: int, place: str) -> Variable:
-    """A new variable for an element of an array, named after the array and the place."""
+    """Return a new variable for an element of an array, named after the array and the place."""
     kind: Any = rows.type
     row = kind.clone(shape=kind.shape[1:])()
     row.name = None if rows.name is None else rows.name + place.format(tap)

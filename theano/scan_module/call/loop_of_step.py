@@ -104,7 +104,7 @@ def results_of_loop(
 def _written_loop(
     given: Given, step: WrittenStep, n_steps: Any, backwards: bool, settings: LoopSettings
 ) -> WrittenLoop:
-    """The loop around the user's own variables."""
+    """Return the loop around the user's own variables."""
     rows = [s.rows(tap, backwards) for s in given.sequences for tap in s.taps]
     if n_steps is None:
         steps = reduce(minimum, [row.shape[0] for row in rows])
@@ -176,7 +176,7 @@ def _invariants(given: Given, step: WrittenStep, settings: LoopSettings) -> list
 
 
 def _known_steps(given: Given, n_steps: Any) -> int | None:
-    """The number of steps, where it or the lengths of all sequences are known."""
+    """Return the number of steps, where it or the lengths of all sequences are known."""
     if n_steps is not None:
         return constant_steps(n_steps)
     counts = [
@@ -188,7 +188,7 @@ def _known_steps(given: Given, n_steps: Any) -> int | None:
 
 
 def _in_memory(state: State, first: Variable, steps: Variable, known: int | None) -> State:
-    """A state that begins in memory with room for all steps, after the first rows."""
+    """Return a state that begins in memory with room for all steps, after the first rows."""
     loose = first_rows(first, state)
     static = first.type.shape[0]
     rows = None if known is None or static is None else static + known
@@ -203,7 +203,7 @@ def _rows(built: BuiltLoop, entry: Entry) -> Variable:
 
 
 def _last(built: BuiltLoop, entry: Entry) -> Variable:
-    """The last value of a state; of a loop without steps, the one that it began with."""
+    """Return the last value of a state; of a loop without steps, the one that it began with."""
     output = built.outputs[entry]
     return output if isinstance(entry, Untraced) else output[-1]
 

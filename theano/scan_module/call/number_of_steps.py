@@ -81,7 +81,7 @@ def _check_type(n_steps: Any, name: str | None) -> None:
 
 
 def constant_steps(n_steps: Any) -> int | None:
-    """The number of steps, if it is known when the graph is built."""
+    """Return the number of steps, if it is known when the graph is built."""
     if n_steps is None:
         return None
     try:

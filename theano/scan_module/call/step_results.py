@@ -24,7 +24,7 @@ WHAT_STEPS_RETURN = (
 
 
 def checked(fn: Callable, outputs_info: Any, name: str | None) -> Callable:
-    """The step function, with the numbers of its arguments and of its outputs checked.
+    """Return the step function, with the numbers of its arguments and of its outputs checked.
 
     Raises
     ------

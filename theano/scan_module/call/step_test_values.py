@@ -14,7 +14,7 @@ from theano.scan_module.loop.roles import MIT_SOT
 
 
 def with_test_values(fn: Callable, given: Given) -> Callable:
-    """The step function, called with arguments that have the values of a first step.
+    """Return the step function, called with arguments that have the values of a first step.
 
     Parameters
     ----------
@@ -57,7 +57,7 @@ def _rows(value: Any, taps: Sequence[int]) -> Iterator[Any]:
 
 
 def _value(variable: Variable) -> Any:
-    """The test value of a variable; None if it has none."""
+    """Return the test value of a variable; None if it has none."""
     try:
         return get_test_value(variable)
     except AttributeError:

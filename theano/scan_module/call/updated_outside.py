@@ -18,7 +18,7 @@ from theano.pytensor_internals.graphs.scan import get_updates_and_outputs, until
 
 
 def with_default_updates(fn: Callable) -> Callable:
-    """The step function, which returns the default updates of what it reads, too."""
+    """Return the step function, which returns the default updates of what it reads, too."""
 
     def step(*arguments: Variable) -> Any:
         result = fn(*arguments)
@@ -36,7 +36,7 @@ def with_default_updates(fn: Callable) -> Callable:
 def _default_updates(
     computed: Iterable[Any], arguments: Collection[Variable], updates: Collection[Variable]
 ) -> dict[Variable, Variable]:
-    """The default updates that the loop can compute from what its step reads."""
+    """Return the default updates that the loop can compute from what its step reads."""
     variables = [variable for variable in computed if isinstance(variable, Variable)]
     read = dict.fromkeys(graph_inputs(variables, blockers=arguments))
     found = {}

@@ -51,7 +51,7 @@ class WrittenStep:
         self.updates = {shared: _new_value(shared, value) for shared, value in updates.items()}
 
     def leave_updates_to_loop(self) -> None:
-        """The shared variables that the step made are updated by the loop alone."""
+        """Leave updates of the shared variables that the step made to the loop alone."""
         for shared in self.updates:
             if shared in self.made and shared.default_update is not None:
                 shared.default_update = None
@@ -114,7 +114,7 @@ def _is_shared(variable: Variable) -> bool:
 
 
 def _new_value(shared: Any, value: Any) -> Variable:
-    """The new value of a shared variable, in its type; TypeError where it cannot be that."""
+    """Return the new value of a shared variable, in its type; TypeError where it cannot be that."""
     if not isinstance(value, Variable):
         value = as_tensor_variable(value)
     try:

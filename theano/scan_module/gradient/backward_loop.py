@@ -86,7 +86,7 @@ def _cotangents(step: StepGradient) -> list[Variable]:
 
 
 def _without_sparse_matrices(step: StepGradient) -> StepGradient:
-    """A gradient by a sparse matrix is undefined: a backward loop has no state that adds them up."""
+    """Return a gradient by a sparse matrix is undefined: a backward loop has no state that adds them up."""
     undefined = {
         entry.inner: f"The gradient of a loop by the sparse matrix {named(entry.outer)} is not defined: a loop"
         " adds up arrays. Have the step make the matrix, by theano.sparse.CSR or CSC, and take the"
@@ -102,7 +102,7 @@ def _without_sparse_matrices(step: StepGradient) -> StepGradient:
 
 
 def _with_unreachable(step: StepGradient, run: BuiltLoop) -> StepGradient:
-    """A gradient that needs a generator's past state is undefined: that state is gone."""
+    """Return a gradient that needs a generator's past state is undefined: that state is gone."""
     unavailable = {entry.inner_input for entry in run.loop.untraced}
     if not unavailable:
         return step

@@ -24,7 +24,7 @@ def connection_pattern(inputs: Sequence[Variable], outputs: Sequence[Variable]) 
 
 
 def connection_pattern_of_loop(op: Scan) -> Pattern:
-    """The same of a loop, whose states carry what they are connected with to the next step."""
+    """Return the same of a loop, whose states carry what they are connected with to the next step."""
     roles = Roles.of(op)
     connected = _connected(op.inner_inputs, op.inner_outputs)
     outer_of = _outer_bits(roles)

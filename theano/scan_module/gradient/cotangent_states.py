@@ -35,7 +35,7 @@ from theano.support.data_classes import dataclass
 def cotangent_states(
     found: DifferentiatedLoop,
 ) -> tuple[dict[State, State | None], list[Sequence], dict[Variable, Variable]]:
-    """The cotangents of each active state of the forward loop.
+    """Return the cotangents of each active state of the forward loop.
 
     Returns
     -------
@@ -170,7 +170,7 @@ def _carried(
 
 
 def _buffer(found: DifferentiatedLoop, state: State, given: Variable) -> Variable:
-    """The cotangents of all rows of a state's buffer, the last one first."""
+    """Return the cotangents of all rows of a state's buffer, the last one first."""
     output = found.run.outputs[state]
     buffer = given[::-1] if is_connected(given) else pt.zeros_like(output)
     if found.is_longer_than_run(state):
@@ -212,7 +212,7 @@ def _state(state: State, buffer: Variable, places: dict[int, Variable], writes: 
 
 
 def accumulator(found: DifferentiatedLoop, entry: Invariant) -> State:
-    """A sum over the steps of the gradient with respect to an invariant."""
+    """Return a sum over the steps of the gradient with respect to an invariant."""
     total = fresh_like(entry.inner)
     dtype, shape = total.type.dtype, getattr(entry.outer.type, "shape", ())
     lengths = [pt.constant(1, dtype="int64"), *lengths_of(entry.outer)]
@@ -236,7 +236,7 @@ def _shape(variable: Variable) -> tuple[int | None, ...]:
 
 
 def _as_type(gradient: Variable, like: Variable) -> Variable:
-    """A gradient in the dtype and static shape of what it is the gradient of."""
+    """Return a gradient in the dtype and static shape of what it is the gradient of."""
     if gradient.type.dtype != like.type.dtype:
         gradient = gradient.astype(like.type.dtype)
     return like.type.filter_variable(gradient)

@@ -37,7 +37,7 @@ def dependents(inputs: Collection[Variable], variables: Iterable[Variable]) -> s
 
 
 def in_order(variables: Iterable[Variable]) -> list[Variable]:
-    """The variables, each after those that it is computed from."""
+    """Return the variables, each after those that it is computed from."""
     pending = dict.fromkeys(variables)
     done: dict[Variable, None] = {}
     for root in pending:

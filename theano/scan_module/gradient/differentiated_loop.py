@@ -42,7 +42,7 @@ class DifferentiatedLoop:
     def of(
         cls, node: Apply, run: BuiltLoop, step: StepGradient, output_cotangents: list[Variable]
     ) -> DifferentiatedLoop:
-        """The loop of a node, from cotangents in the order of its outputs."""
+        """Return the loop of a node, from cotangents in the order of its outputs."""
         steps, truncate = run.steps_run(), run.loop.settings.truncate_gradient
         return cls(
             node=node,
@@ -63,7 +63,7 @@ class DifferentiatedLoop:
         return state.kind == MIT_MOT and self.is_truncated
 
     def sequence(self, inner: Variable, reversed_values: Variable) -> Sequence:
-        """A sequence of the backward loop, from the last step's value to the first one's."""
+        """Return a sequence of the backward loop, from the last step's value to the first one's."""
         if self.is_truncated:
             reversed_values = reversed_values[: self.backward_steps]
         return Sequence(reversed_values, inner)

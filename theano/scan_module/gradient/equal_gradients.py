@@ -73,7 +73,7 @@ def what_decides_gradient(op: Op) -> Hashable:
 
 @cache
 def _attributes_of_gradient(op_class: type) -> tuple[str, ...]:
-    """The attributes that gradient methods read and that are not compared."""
+    """Return the attributes that gradient methods read and that are not compared."""
     if issubclass(op_class, HasInnerGraph):
         # their gradients follow from the inner graph, which is looked into
         return ()
@@ -88,7 +88,7 @@ def _attributes_of_gradient(op_class: type) -> tuple[str, ...]:
 
 
 def _names_in(code: object) -> set[str]:
-    """The names that a function's code looks up, in functions and comprehensions within it, too."""
+    """Return the names that a function's code looks up, in functions and comprehensions within it, too."""
     if not isinstance(code, CodeType):
         return set()
     return set(code.co_names).union(*(_names_in(constant) for constant in code.co_consts))

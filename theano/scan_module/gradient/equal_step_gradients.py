@@ -26,7 +26,7 @@ _of_equal_steps: dict[Hashable, StepGradient] = {}
 
 
 def gradient_of_step(op: Scan, loop: Loop, output_cotangents: list[Variable]) -> StepGradient:
-    """The gradient of a loop's step, derived unless that of an equal step is available.
+    """Return the gradient of a loop's step, derived unless that of an equal step is available.
 
     Parameters
     ----------
@@ -56,7 +56,7 @@ def _what_decides(op: Scan, output_cotangents: list[Variable]) -> Hashable:
 
 
 def _in_variables_of(loop: Loop, known: StepGradient) -> StepGradient:
-    """The same gradient, computed from the inner inputs of another loop of an equal step."""
+    """Return the same gradient, computed from the inner inputs of another loop of an equal step."""
     inputs = dict(zip(known.loop.inner_inputs, loop.inner_inputs, strict=True))
     given = [c for cotangents in known.write_cotangents for c in cotangents]
     given += known.trace_cotangents

@@ -44,7 +44,7 @@ def extend_loop(op: PyTensorScan, loop: Loop, values: Iterable[Variable], policy
 
 
 def family_of(op: PyTensorScan) -> PyTensorScan:
-    """The op that an op extends, or the op itself."""
+    """Return the op that an op extends, or the op itself."""
     return getattr(op, "extends", None) or op
 
 
@@ -74,7 +74,7 @@ def _key(node: Apply) -> tuple:
 
 
 def _unified(nodes: list[Apply]) -> dict[Variable, Variable]:
-    """Replacements of all outputs of the nodes by those of one new node."""
+    """Return replacements of all outputs of the nodes by those of one new node."""
     common = Roles.of(family_of(nodes[0].op)).traces
     nodes = sorted(nodes, key=lambda node: Roles.of(node.op).traces, reverse=True)
     if all(Roles.of(node.op).traces == common for node in nodes[1:]):
@@ -112,7 +112,7 @@ def _unified(nodes: list[Apply]) -> dict[Variable, Variable]:
 
 
 def _given_by_widest(nodes: list[Apply], common: int) -> dict[Variable, Variable]:
-    """Replacements by the outputs of the first node, which has all that the others have."""
+    """Return replacements by the outputs of the first node, which has all that the others have."""
     given = given_by(nodes[0])
     narrow = replace(given, traces=given.traces[:common]).in_order()
     return {old: new for node in nodes[1:] for old, new in zip(node.outputs, narrow, strict=True)}

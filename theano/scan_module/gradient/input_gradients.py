@@ -67,7 +67,7 @@ def _begun_with(whole: Variable, rows: Variable) -> Variable:
 def in_order_of_inputs(
     found: DifferentiatedLoop, gradients: Mapping[Entry, Variable]
 ) -> list[Variable]:
-    """A gradient for each input of the node: given, zero, disconnected or undefined."""
+    """Return a gradient for each input of the node: given, zero, disconnected or undefined."""
     loop, node = found.run.loop, found.node
     entries = OuterInputs(
         n_steps=None,
@@ -100,7 +100,7 @@ def in_order_of_inputs(
 
 
 def _read_by_step(entry: object) -> list[Variable]:
-    """The variables by which a step reads a sequence, a state or an invariant."""
+    """Return the variables by which a step reads a sequence, a state or an invariant."""
     if isinstance(entry, State):
         return [tap.inner for tap in entry.reads]
     return [entry.inner] if isinstance(entry, Sequence | Invariant) else []

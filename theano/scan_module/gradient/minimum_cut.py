@@ -12,7 +12,7 @@ Vertex = TypeVar("Vertex", bound=Hashable)
 def behind_the_cut(
     edges: Mapping[tuple[Vertex, Vertex], int], source: Vertex, sink: Vertex
 ) -> set[Vertex]:
-    """The vertices on the sink's side of the minimum cut that is nearest to the sink.
+    """Return the vertices on the sink's side of the minimum cut that is nearest to the sink.
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ def behind_the_cut(
 def _ways_to(
     room: dict[Vertex, dict[Vertex, int]], sink: Vertex, wanted: Vertex
 ) -> dict[Vertex, Vertex]:
-    """The next vertex on a shortest way to the sink, of vertices that reach it."""
+    """Return the next vertex on a shortest way to the sink, of vertices that reach it."""
     onwards = {sink: sink}
     queue = deque([sink])
     while queue and wanted not in onwards:

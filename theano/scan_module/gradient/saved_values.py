@@ -98,7 +98,7 @@ def choose_saved_values(
     cotangents: Iterable[Variable],
     policy: str,
 ) -> list[Variable]:
-    """The values of the forward step to save.
+    """Return the values of the forward step to save.
 
     Parameters
     ----------
@@ -166,7 +166,7 @@ def _needed(
 
 
 def _region(step: ForwardStep, needed: list[Variable]) -> list[Variable]:
-    """The values that lie between what is available and what is needed."""
+    """Return the values that lie between what is available and what is needed."""
     everything = list(ancestors(needed, blockers=list(step.available)))
     free = set(step.available) | computed_from(step.invariants, everything)
     reached = ancestors(needed, blockers=list(free))

@@ -180,7 +180,7 @@ class Loop:
         return [entry.output for entry in self.results]
 
     def ordered_states(self) -> list[State]:
-        """The states in the order of a ``Scan`` node's arguments."""
+        """Return the states in the order of a ``Scan`` node's arguments."""
         return [s for kind in (MIT_MOT, MIT_SOT, SIT_SOT) for s in self.states if s.kind == kind]
 
     @property
@@ -198,7 +198,7 @@ class Loop:
     def with_step(
         self, inner_inputs: AbstractSequence[Variable], inner_outputs: AbstractSequence[Variable]
     ) -> Loop:
-        """The same loop around another step, given as flat lists in the order of this one's."""
+        """Return the same loop around another step, given as flat lists in the order of this one's."""
         read = self.roles.inner_inputs(inner_inputs)
         computed = self.roles.inner_outputs(inner_outputs)
         return replace(
@@ -223,13 +223,13 @@ class Loop:
         )
 
     def with_inner_outputs(self, inner_outputs: AbstractSequence[Variable]) -> Loop:
-        """The same loop whose step computes ``inner_outputs`` from the same inner inputs."""
+        """Return the same loop whose step computes ``inner_outputs`` from the same inner inputs."""
         return self.with_step(self.inner_inputs, inner_outputs)
 
     def with_values_read(
         self, values: AbstractSequence[Variable]
     ) -> tuple[Loop, dict[Variable, Variable]]:
-        """The same loop whose step reads values that it computed, and what it reads for each.
+        """Return the same loop whose step reads values that it computed, and what it reads for each.
 
         Whoever asks makes these inputs of the step. Loops of equal steps read the same variables.
         """
@@ -258,14 +258,14 @@ class Loop:
         return once_for_equal_steps(key, make)
 
     def with_step_copied(self) -> Loop:
-        """The same loop, whose step is in its own variables."""
+        """Return the same loop, whose step is in its own variables."""
         inputs = self.inner_inputs
         places = [fresh_like(variable) for variable in inputs]
         outputs = copied(self.inner_outputs, dict(zip(inputs, places, strict=True)))
         return self.with_step(places, outputs)
 
     def without_unused_inputs(self) -> Loop:
-        """The same loop, which is not given sequences and invariants that its step never reads."""
+        """Return the same loop, which is not given sequences and invariants that its step never reads."""
         read = set(graph_inputs(self.inner_outputs))
         return replace(
             self,
@@ -309,7 +309,7 @@ class BuiltLoop:
 
     @classmethod
     def of(cls, node: Apply, loop: Loop) -> BuiltLoop:
-        """A node, and a loop with its entries in the order of the node's outputs."""
+        """Return a node, and a loop with its entries in the order of the node's outputs."""
         return cls(node, loop, dict(zip(loop.results, node.outputs, strict=True)))
 
     def steps_run(self) -> Variable:
@@ -323,7 +323,7 @@ class BuiltLoop:
         return self.loop.n_steps
 
     def replacements(self) -> dict[Variable, Variable]:
-        """The outputs of the node that the entries came from, mapped to the new ones."""
+        """Return the outputs of the node that the entries came from, mapped to the new ones."""
         return {
             entry.output: output
             for entry, output in self.outputs.items()
@@ -332,12 +332,12 @@ class BuiltLoop:
 
 
 def fresh_like(variable: Variable) -> Variable:
-    """A new variable of the same type and name."""
+    """Return a new variable of the same type and name."""
     return variable.type(name=variable.name)
 
 
 def unpack(node: Apply) -> Loop:
-    """The arguments of a ``Scan`` node by role, with separate inner variables.
+    """Return the arguments of a ``Scan`` node by role, with separate inner variables.
 
     Parameters
     ----------
@@ -358,7 +358,7 @@ def loop_of(
     inner_inputs: AbstractSequence[Variable],
     inner_outputs: AbstractSequence[Variable],
 ) -> Loop:
-    """The arguments of a ``Scan`` node by role, around variables that its step is written in."""
+    """Return the arguments of a ``Scan`` node by role, around variables that its step is written in."""
     op = node.op
     roles = Roles.of(op)
     given, results = roles.outer_inputs(node.inputs), roles.outer_outputs(node.outputs)
@@ -408,7 +408,7 @@ def _zipped(make: Callable[..., Any], *columns: AbstractSequence) -> tuple:
 
 
 def _each(entries: tuple, **columns: list[Variable]) -> tuple:
-    """The entries, each with its value of each column in the field of that name."""
+    """Return the entries, each with its value of each column in the field of that name."""
     rows = zip(*columns.values(), strict=True)
     return tuple(
         replace(entry, **dict(zip(columns, row, strict=True)))

@@ -53,7 +53,7 @@ def available_values(loop: Loop) -> dict[Variable, Available]:
 
 
 def rows_of(place: Available, run: BuiltLoop) -> Variable:
-    """The values of all steps that a loop ran, one after the other.
+    """Return the values of all steps that a loop ran, one after the other.
 
     A sequence of a loop that does not stop early is read as it is, however many rows it has.
     """

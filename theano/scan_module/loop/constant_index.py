@@ -13,7 +13,7 @@ _CONVERSIONS = (ScalarFromTensor, TensorFromScalar)
 
 
 def constant_index(idx_list: tuple, inputs: list[Variable]) -> int | slice | None:
-    """The index of a basic read or write of the first axis; None if it is another or no constant.
+    """Return the index of a basic read or write of the first axis; None if it is another or no constant.
 
     Parameters
     ----------

@@ -18,7 +18,7 @@ from theano.scan_module.loop.state_types import loose_axes
 
 
 def with_fitting_inputs(op: Any, inputs: Sequence[Variable]) -> list[Variable]:
-    """The inputs of a node of a loop, whose sequences and invariants say no more than the step's.
+    """Return the inputs of a node of a loop, whose sequences and invariants say no more than the step's.
 
     Parameters
     ----------
@@ -39,7 +39,7 @@ def with_fitting_inputs(op: Any, inputs: Sequence[Variable]) -> list[Variable]:
 
 
 def _less_static(place: Variable, value: Variable) -> Variable:
-    """A sequence or an invariant without the static lengths of 1 that its place in the step lacks.
+    """Return a sequence or an invariant without the static lengths of 1 that its place in the step lacks.
 
     What has the wrong number of dimensions stays, for PyTensor to refuse it.
     """

@@ -21,7 +21,7 @@ from theano.scan_module.loop.state_types import loose_axes
 
 
 def first_rows(first: Variable, state: State) -> Variable:
-    """The first rows of a state, whose type does not say that they are one, nor that they have lengths that rows lose.
+    """Return the first rows of a state, whose type does not say that they are one, nor that they have lengths that rows lose.
 
     Parameters
     ----------

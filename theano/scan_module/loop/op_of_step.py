@@ -24,7 +24,7 @@ from theano.scan_module.loop.step_copy import copied
 
 
 def step_graph(inputs: Sequence[Variable], outputs: Sequence[Variable]) -> FunctionGraph:
-    """A copy of a step around inputs that are distinguished by their positions alone.
+    """Return a copy of a step around inputs that are distinguished by their positions alone.
 
     Raises
     ------
@@ -42,7 +42,7 @@ def step_graph(inputs: Sequence[Variable], outputs: Sequence[Variable]) -> Funct
 
 
 def layout(info: ScanInfo, outputs: Sequence[Variable]) -> dict[str, Any]:
-    """The attributes of an op that follow from the numbers of its arguments and their taps.
+    """Return the attributes of an op that follow from the numbers of its arguments and their taps.
 
     Parameters
     ----------
@@ -74,7 +74,7 @@ def layout(info: ScanInfo, outputs: Sequence[Variable]) -> dict[str, Any]:
 
 
 def _output_types(roles: Roles, outputs: Sequence[Variable]) -> Iterator[Type]:
-    """A row for each step where a row is kept; of a mit-mot, the rows are its first output's."""
+    """Yield a row for each step where a row is kept; of a mit-mot, the rows are its first output's."""
     computed = roles.inner_outputs(outputs)
     yield from (_rows_of(writes[0]) for writes in computed.states)
     yield from (_rows_of(output) for output in computed.traces)

@@ -31,7 +31,7 @@ class ResultCopy(DeepCopyOp):
 
 
 def apart_from(places: set[Variable], result: Variable) -> Variable:
-    """A result of a step, copied if it is one of the places of buffers or a view of one."""
+    """Return a result of a step, copied if it is one of the places of buffers or a view of one."""
     return ResultCopy()(result) if alias_root(result) in places else result
 
 

@@ -13,7 +13,7 @@ from theano.scan_module.loop.constant_index import constant_index
 
 
 def reversed_rows(rows: Variable) -> Variable:
-    """The rows of an array from the last one to the first one."""
+    """Return the rows of an array from the last one to the first one."""
     part = _part(rows)
     if part is None:
         return rows[::-1]
@@ -29,7 +29,7 @@ def reversed_rows(rows: Variable) -> Variable:
 
 
 def _part(rows: Variable) -> tuple[Variable, int | None, int | None, int] | None:
-    """The array of which rows are a slice along its first axis only, and the bounds."""
+    """Return the array of which rows are a slice along its first axis only, and the bounds."""
     node = rows.owner
     if node is None or not isinstance(node.op, Subtensor):
         return None

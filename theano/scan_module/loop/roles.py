@@ -50,7 +50,7 @@ class OuterInputs(Generic[T]):
     invariants: list[T]
 
     def in_order(self) -> list[T]:
-        """The flat list."""
+        """Return the flat list."""
         # n_steps | sequences | mit-mot | mit-sot | sit-sot | untraced | trace lengths | invariants
         return [
             self.n_steps,
@@ -72,7 +72,7 @@ class InnerInputs(Generic[T]):
     invariants: list[T]
 
     def in_order(self) -> list[T]:
-        """The flat list."""
+        """Return the flat list."""
         # sequences | mit-mot taps | mit-sot taps | sit-sot | untraced | invariants
         taps = [tap for state in self.states for tap in state]
         return [*self.sequences, *taps, *self.untraced, *self.invariants]
@@ -88,7 +88,7 @@ class InnerOutputs(Generic[T]):
     condition: T | None = None
 
     def in_order(self) -> list[T]:
-        """The flat list."""
+        """Return the flat list."""
         # mit-mot taps | mit-sot | sit-sot | traces | untraced | condition
         taps = [tap for state in self.states for tap in state]
         stop = [] if self.condition is None else [self.condition]
@@ -104,7 +104,7 @@ class OuterOutputs(Generic[T]):
     untraced: list[T]
 
     def in_order(self) -> list[T]:
-        """The flat list."""
+        """Return the flat list."""
         # mit-mot | mit-sot | sit-sot | traces | untraced
         return [*self.states, *self.traces, *self.untraced]
 
@@ -149,13 +149,13 @@ class Roles:
 
     @classmethod
     def of(cls, op: Any) -> Roles:
-        """The roles of a ``Scan`` op, PyTensor's or ours."""
+        """Return the roles of a ``Scan`` op, PyTensor's or ours."""
         return cls.of_info(op.info)
 
     @classmethod
     @lru_cache(maxsize=256)
     def of_info(cls, info: ScanInfo) -> Roles:
-        """The roles that the description of an op gives; rewrites ask again for each argument."""
+        """Return the roles that the description of an op gives; rewrites ask again for each argument."""
         slices = zip(info.mit_mot_in_slices, info.mit_mot_out_slices, strict=True)
         return cls(
             sequences=info.n_seqs,
@@ -171,7 +171,7 @@ class Roles:
         )
 
     def info(self) -> ScanInfo:
-        """The description that a ``Scan`` op is made with."""
+        """Return the description that a ``Scan`` op is made with."""
         of_kind = {
             kind: [state for state in self.states if state.kind == kind]
             for kind in (MIT_MOT, MIT_SOT, SIT_SOT)
@@ -264,10 +264,10 @@ def given_by(node: Apply) -> OuterOutputs[Variable]:
 
 
 def places_of_inputs(op: Any) -> OuterInputs[int]:
-    """The positions of what a loop is given, by role."""
+    """Return the positions of what a loop is given, by role."""
     return Roles.of(op).outer_inputs(count())
 
 
 def places_in_step(op: Any) -> InnerInputs[int]:
-    """The positions of what a loop's step reads, by role."""
+    """Return the positions of what a loop's step reads, by role."""
     return Roles.of(op).inner_inputs(count())

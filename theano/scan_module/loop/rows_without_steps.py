@@ -64,7 +64,7 @@ def _inputs(node: Apply) -> list:
 
 
 def _lengths_of(node: Apply) -> Callable:
-    """A function of the loop's inputs: the lengths of the rows of its traces."""
+    """Return a function of the loop's inputs: the lengths of the rows of its traces."""
     # their own variables, since shared ones cannot be given
     fresh = {variable: variable.type() for variable in _inputs(node)}
     node = node.clone_with_new_inputs([fresh.get(v, v) for v in node.inputs])

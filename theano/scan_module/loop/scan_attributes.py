@@ -56,7 +56,7 @@ class ScanAttributes(FrozenWhenAsked):
     """
 
     def of_equal_step(self, name: str | None, **settings: Any) -> ScanAttributes:
-        """A loop of the same step, with a name and its own settings."""
+        """Return a loop of the same step, with a name and its own settings."""
         made = copy(self)
         made.fgraph = step_shared_with(self.fgraph)
         vars(made).update(settings, name=name or "scan_fn")

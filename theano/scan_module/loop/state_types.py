@@ -20,7 +20,7 @@ from theano.scan_module.loop.roles import MIT_SOT, SIT_SOT
 
 
 def with_states_typed_by_both(loop: Loop) -> Loop:
-    """The same loop, whose states' types are the same before and after a step.
+    """Return the same loop, whose states' types are the same before and after a step.
 
     Parameters
     ----------
@@ -44,7 +44,7 @@ def with_states_typed_by_both(loop: Loop) -> Loop:
 
 
 def loose_axes(value: Variable, row: Variable) -> list[int]:
-    """The axes of what a loop is given that are statically of length 1, and in its step are not.
+    """Return the axes of what a loop is given that are statically of length 1, and in its step are not.
 
     Parameters
     ----------
@@ -58,7 +58,7 @@ def loose_axes(value: Variable, row: Variable) -> list[int]:
 
 
 def _ones(value: Variable, lead: int = 0) -> set[int]:
-    """The dimensions that are statically of length 1, counted from one of them."""
+    """Return the dimensions that are statically of length 1, counted from one of them."""
     return {
         axis - lead for axis, one in enumerate(value.type.broadcastable) if one and axis >= lead
     }
@@ -76,7 +76,7 @@ def _static_alone(state: State) -> bool:
 
 
 def _loosened(loop: Loop) -> Loop:
-    """The loop with a step that is built on looser states, until no type changes any more."""
+    """Return the loop with a step that is built on looser states, until no type changes any more."""
     while replacements := _looser_reads(loop.states):
         places = [replacements.get(variable, variable) for variable in loop.inner_inputs]
         loop = loop.with_step(places, _rebuilt(loop.inner_outputs, replacements))
@@ -84,7 +84,7 @@ def _loosened(loop: Loop) -> Loop:
 
 
 def _looser_reads(states: Iterable[State]) -> dict[Variable, Variable]:
-    """A looser variable for each that is read with a length of 1 that the step does not return."""
+    """Return a looser variable for each that is read with a length of 1 that the step does not return."""
     looser = {}
     for state in filter(_static_alone, states):
         [returned] = [tap.inner for tap in state.writes]
@@ -95,7 +95,7 @@ def _looser_reads(states: Iterable[State]) -> dict[Variable, Variable]:
 
 
 def _with_forgotten(variable: Variable, axes: set[int]) -> Variable:
-    """A fresh variable like another, whose type has no static lengths of 1 for some axes."""
+    """Return a fresh variable like another, whose type has no static lengths of 1 for some axes."""
     shape = [None if axis in axes else size for axis, size in enumerate(variable.type.shape)]
     fresh = variable.type.clone(shape=shape)(name=variable.name)
     fresh.tag = copy.copy(variable.tag)
@@ -121,14 +121,14 @@ def _made_again(node: Apply, inputs: list[Variable]) -> Apply:
 
 
 def _returned_loosely(state: State) -> State:
-    """The state, whose step has no more static lengths in what it returns than in what it reads."""
+    """Return the state, whose step has no more static lengths in what it returns than in what it reads."""
     return _with_results(
         state, lambda returned, read: unbroadcast(returned, *(_ones(returned) - _ones(read)))
     )
 
 
 def _declared(state: State) -> State:
-    """The state, whose step gives what it returns the static lengths of its first value."""
+    """Return the state, whose step gives what it returns the static lengths of its first value."""
     return _with_results(
         state, lambda returned, read: addbroadcast(returned, *(_ones(read) - _ones(returned)))
     )
@@ -142,7 +142,7 @@ def _with_results(state: State, fitted) -> State:
 
 
 def _as_loose_as_read(state: State) -> State:
-    """The state in memory, with no more static lengths than what the step reads of it."""
+    """Return the state in memory, with no more static lengths than what the step reads of it."""
     if state.kind not in (SIT_SOT, MIT_SOT):
         return state
     axes = loose_axes(state.outer, state.reads[0].inner)

@@ -17,7 +17,7 @@ from theano.pytensor_internals.graphs.order import order_of
 def copied(
     outputs: Iterable[Variable], replacements: Mapping[Variable, Variable]
 ) -> list[Variable]:
-    """Copies of values of a step that are computed from others.
+    """Return copies of values of a step that are computed from others.
 
     Parameters
     ----------

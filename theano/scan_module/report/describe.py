@@ -67,7 +67,7 @@ _VIEWS = (Subtensor, DimShuffle, Shape, Shape_i, PyTensorScan)
 
 
 def describe(variable: Variable, names: Names | Loop | None = None) -> str:
-    """A short expression for a value, such as ``tanh(x[t] + h.dot(U))``.
+    """Return a short expression for a value, such as ``tanh(x[t] + h.dot(U))``.
 
     Parameters
     ----------
@@ -91,7 +91,7 @@ def describe(variable: Variable, names: Names | Loop | None = None) -> str:
 
 
 def describe_product(node: Apply, names: Names | None = None) -> str:
-    """A short expression for the product that a node computes, whatever else it computes."""
+    """Return a short expression for the product that a node computes, whatever else it computes."""
     names = names or {}
     left, right = (_operand(operand, names) for operand in operands_of(node))
     if is_a(node.op, Filtering):
@@ -100,7 +100,7 @@ def describe_product(node: Apply, names: Names | None = None) -> str:
 
 
 def operands_of(node: Apply) -> tuple[Variable, Variable]:
-    """The two operands of a product or a correlation."""
+    """Return the two operands of a product or a correlation."""
     for op_class, (left, right) in _OPERANDS.items():
         if isinstance(node.op, op_class):
             return node.inputs[left], node.inputs[right]
@@ -163,7 +163,7 @@ def input_names(loop: Loop, outer: Names | None = None) -> NamesOfInputs:
 
 
 def _state_name(state: State, position: int, offset: int, names: Names) -> str:
-    """The name of what a step reads of a state."""
+    """Return the name of what a step reads of a state."""
     name = f"state({_initial_name(state, position, names)})"
     base = 0 if state.kind == MIT_MOT else state.span
     return f"{name}[t{offset - base:+d}]" if offset != base else name
@@ -179,7 +179,7 @@ def _short(variable: Variable, names: Names) -> str:
 
 
 def _element_name(variable: Variable, names: Names) -> str:
-    """The name of one step's element of a sequence; where the iteration ends is left out."""
+    """Return the name of one step's element of a sequence; where the iteration ends is left out."""
     while _is_head(variable):
         variable = variable.owner.inputs[0]
     index, last = "t", _read_backwards_from(variable)
@@ -189,7 +189,7 @@ def _element_name(variable: Variable, names: Names) -> str:
 
 
 def _read_backwards_from(variable: Variable) -> int | None:
-    """The place, counted from the end, of the first row of ``x[place::-1]``; None of others."""
+    """Return the place, counted from the end, of the first row of ``x[place::-1]``; None of others."""
     node = variable.owner
     if node is None or variable.name or not is_a(node.op, Subtensor):
         return None
@@ -217,7 +217,7 @@ def _is_head(variable: Variable) -> bool:
 
 
 def _number(value) -> object:
-    """The integer that a part of an index is, None if it is not known."""
+    """Return the integer that a part of an index is, None if it is not known."""
     while isinstance(value, Variable) and not is_a(value, Constant):
         if value.owner is None or not _is_conversion(value.owner.op):
             return None
@@ -231,7 +231,7 @@ def _is_conversion(op) -> bool:
 
 
 def _initial_name(state: State, position: int, names: Names) -> str:
-    """The name of a state's initial value, or the state's position."""
+    """Return the name of a state's initial value, or the state's position."""
     variable = state.outer
     while variable not in names and not variable.name:
         node = variable.owner
@@ -249,7 +249,7 @@ def _initial_name(state: State, position: int, names: Names) -> str:
 
 
 def _expression(variable: Variable, names: Names, depth: int) -> tuple[str, int]:
-    """The expression and how tightly it holds together."""
+    """Return the expression and how tightly it holds together."""
     if variable in names:
         return names[variable], _ATOM
     if variable.name:

@@ -26,14 +26,14 @@ Length = int | Variable | None
 
 
 def of_inputs_alone(length: Variable) -> Variable:
-    """The same length, where it reads shapes of computed values, in terms of those of inputs."""
+    """Return the same length, where it reads shapes of computed values, in terms of those of inputs."""
     graph = FunctionGraph(outputs=[length], clone=True, copy_inputs=False)
     _replace(graph, _length_of_computed(graph))
     return graph.outputs[0]
 
 
 def without_checks(length: Variable) -> Variable:
-    """A length without the checks that operands agree."""
+    """Return a length without the checks that operands agree."""
     while length.owner is not None and isinstance(
         length.owner.op, Assert | ScalarFromTensor | TensorFromScalar
     ):
@@ -44,7 +44,7 @@ def without_checks(length: Variable) -> Variable:
 def with_shapes(
     lengths: Sequence[Variable], shapes: Mapping[Variable, tuple[int, ...]]
 ) -> list[Variable]:
-    """The same lengths, where shapes of variables that they read are known."""
+    """Return the same lengths, where shapes of variables that they read are known."""
     known = {
         v: v.type.filter_variable(constant(shapes[v.owner.inputs[0]][v.owner.op.i], dtype="int64"))
         for v in ancestors(lengths)
@@ -54,7 +54,7 @@ def with_shapes(
 
 
 def simplified(lengths: Sequence[Variable]) -> list[Length]:
-    """The same lengths in simple terms, provided that shapes of operands agree and slices lie within."""
+    """Return the same lengths in simple terms, provided that shapes of operands agree and slices lie within."""
     graph = FunctionGraph(outputs=list(lengths), clone=True, copy_inputs=False)
     _replace(graph, _without_assert)
     _replace(graph, _length_of_computed(graph))
@@ -95,7 +95,7 @@ def _length_of_computed(graph: FunctionGraph) -> Callable[[Apply], Variable | No
 
 
 def _within(node: Apply) -> Variable | None:
-    """The constant, where the smaller of it and a length is taken: slices lie within.
+    """Return the constant, where the smaller of it and a length is taken: slices lie within.
 
     Where a length is asked whether it is -1, as by reshapes, it is not.
     """

@@ -54,7 +54,7 @@ class Shapes:
         return self._known is None
 
     def of(self, variable: Variable) -> Lengths:
-        """The shape of one of the values."""
+        """Return the shape of one of the values."""
         static = variable.type.shape
         if self._known is not None and variable in self._known:
             known = self._known[variable]
@@ -162,7 +162,7 @@ def _may_hold_lengths(variable: Variable) -> bool:
 
 
 def total_bytes(values: Sequence[Written], lengths: Mapping[Variable, Length]) -> int | str:
-    """The bytes of values: a number where all lengths are known, else an expression.
+    """Return the bytes of values: a number where all lengths are known, else an expression.
 
     Parameters
     ----------

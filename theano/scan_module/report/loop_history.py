@@ -103,7 +103,7 @@ class LoopRecord:
 
 
 def origins_of(node: Apply) -> tuple[int, ...]:
-    """The numbers of the recorded loops that a loop comes from."""
+    """Return the numbers of the recorded loops that a loop comes from."""
     return getattr(node.tag, "loop_origins", ())
 
 
@@ -126,7 +126,7 @@ class LoopHistory(Feature):
     _unknown: set[Apply] = field(default_factory=set, repr=False)
 
     def clone(self) -> LoopHistory:
-        """A copy, for a copy of the graph."""
+        """Return a copy, for a copy of the graph."""
         return LoopHistory(list(self.decisions), list(self.records), self.inputs)
 
     def remembered(self) -> list[Variable]:
@@ -145,7 +145,7 @@ class LoopHistory(Feature):
 
     @register_feature_callback
     def on_import(self, graph: FunctionGraph, node: Apply, reason: object) -> None:
-        """A loop that one of our rewrites made gets the numbers of the loop that it rewrites."""
+        """Give a loop that one of our rewrites made the numbers of the loop that it rewrites."""
         if is_a(node.op, PyTensorScan) and not origins_of(node):
             if self._visited is None:
                 self._unknown.add(node)
@@ -154,7 +154,7 @@ class LoopHistory(Feature):
 
     @register_feature_callback
     def on_prune(self, graph: FunctionGraph, node: Apply, reason: object) -> None:
-        """A loop that left the graph is of no interest."""
+        """Forget a loop that left the graph."""
         self._unknown.discard(node)
 
     @register_feature_callback
@@ -167,7 +167,7 @@ class LoopHistory(Feature):
         new_r: Variable,
         reason: object = None,
     ) -> None:
-        """A loop that takes the place of another one gets its numbers."""
+        """Give a loop that replaces another one its numbers."""
         if self._visited is not None:
             return
         if _is_loop(r) and _is_loop(new_r):
@@ -201,7 +201,7 @@ def _nearest_loop(variable: Variable) -> Apply | None:
 
 
 def find_history(graph: FunctionGraph) -> LoopHistory | None:
-    """The history attached to a graph, if there is one."""
+    """Return the history attached to a graph, if there is one."""
     for feature in features_of(graph):
         if isinstance(feature, LoopHistory):
             return feature
@@ -209,7 +209,7 @@ def find_history(graph: FunctionGraph) -> LoopHistory | None:
 
 
 def history_of(graph: FunctionGraph) -> LoopHistory:
-    """The history attached to a graph; attached now if it has none."""
+    """Return the history attached to a graph; attached now if it has none."""
     history = find_history(graph)
     if history is None:
         history = LoopHistory()

@@ -46,6 +46,6 @@ def reason_to_save(value: Variable, policy: str | None) -> str:
 
 
 def _nearest_dear(value: Variable) -> Apply | None:
-    """The operation, of those that a value is computed by, for which it is kept."""
+    """Return the operation, of those that a value is computed by, for which it is kept."""
     nodes = (v.owner for v in ancestors([value]) if v.owner is not None)
     return next((node for node in nodes if not is_cheap(node)), None)

@@ -106,7 +106,7 @@ def scan_report(
 
 
 def _memory(function: Function, values: list[Any]) -> MemoryUse | None:
-    """The memory of a call, where the engine knows it."""
+    """Return the memory of a call, where the engine knows it."""
     memory_use = getattr(function.vm, "memory_use", None)
     try:
         return None if memory_use is None else memory_use(values)
@@ -135,7 +135,7 @@ def report_of_graph(
     values: list[Any] | None = None,
     shapes: Mapping[Variable, tuple[int, ...]] | None = None,
 ) -> ScanReport:
-    """The same of a compiled graph.
+    """Return the same of a compiled graph.
 
     Parameters
     ----------
@@ -178,7 +178,7 @@ class _Surroundings:
     times: tuple[LoopTime, ...]
 
     def time_of(self, node: Apply | None, name: str) -> LoopTime | None:
-        """The time of a loop: by its node, or where that is not known by a name that no other has."""
+        """Return the time of a loop: by its node, or where that is not known by a name that no other has."""
         if node is None:
             return None
         own = [time for time in self.times if time.node is node]
@@ -233,7 +233,7 @@ class _Found:
 
 
 def _loops(graph: FunctionGraph, around: _Surroundings) -> list[_Found]:
-    """The loops of a compiled graph, and those that were in it and are gone."""
+    """Return the loops of a compiled graph, and those that were in it and are gone."""
     history = find_history(graph)
     survivors = _origins(history, list(loops_of(graph)))
     records = [] if history is None else history.records
@@ -267,7 +267,7 @@ def _origins(history: LoopHistory | None, nodes: list[Apply]) -> dict[Apply, tup
 
 
 def _inside(node: Apply, around: _Surroundings) -> _Surroundings:
-    """The surroundings of the step that a loop compiled."""
+    """Return the surroundings of the step that a loop compiled."""
     loop = unpack(node)
     inputs = node.op.fn.maker.fgraph.inputs
     names = input_names(loop, around.names)
@@ -348,7 +348,7 @@ def _saved(record: LoopRecord, around: _Surroundings) -> Iterable[tuple[SavedVal
 
 
 def _input_values(function: Function, arguments: Sequence | Mapping) -> list[Any]:
-    """A value of each input of the compiled graph, from arguments and from what the function holds."""
+    """Return a value of each input of the compiled graph, from arguments and from what the function holds."""
     specs = [spec for spec in function.maker.inputs if not spec.implicit]
     if isinstance(arguments, Mapping):
         given = dict(arguments)

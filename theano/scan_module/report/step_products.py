@@ -42,7 +42,7 @@ class StepProduct:
 def products_of_step(
     nodes: Sequence[Apply], states: Iterable[Variable], names: Mapping[Variable, str]
 ) -> tuple[StepProduct, ...]:
-    """The products among the nodes of a step, in the order in which they run.
+    """Return the products among the nodes of a step, in the order in which they run.
 
     Parameters
     ----------

@@ -74,5 +74,5 @@ def use_step_times(measure: Measure) -> None:
 
 
 def step_times(graph: Any) -> tuple[LoopTime, ...]:
-    """The times of the loops of a compiled graph, of those that were measured."""
+    """Return the times of the loops of a compiled graph, of those that were measured."""
     return tuple(time for measure in _measures for time in measure(graph))

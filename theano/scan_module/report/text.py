@@ -26,12 +26,12 @@ def title_of(function: str, loops: Sequence[LoopReport], products_outside: int) 
 
 
 def name_and_place(loop: LoopReport) -> str:
-    """The name of a loop, and of the loops that it is in."""
+    """Return the name of a loop, and of the loops that it is in."""
     return f"loop {loop.name}" + (f", in a step of {' > '.join(loop.path)}" if loop.path else "")
 
 
 def loop_lines(loop: LoopReport) -> list[str]:
-    """A loop in lines."""
+    """Return a loop in lines."""
     lines = [name_and_place(loop)]
     if len(loop.sources) > 1:
         lines.append(f"  made from the loops {', '.join(loop.sources)}")
@@ -55,7 +55,7 @@ def loop_lines(loop: LoopReport) -> list[str]:
 
 
 def change(before: int | str | None, after: int | str | None) -> str:
-    """A number before and after."""
+    """Return a number before and after."""
     if after is None:
         return f"{before} -> no loop"
     if before is None:

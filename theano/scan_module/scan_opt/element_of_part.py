@@ -49,7 +49,7 @@ def local_subtensor_merge_element(graph: FunctionGraph, node: Apply) -> list[Var
 
 
 def _element(source: Variable, axis: int, part: slice, index: Variable) -> Variable | int | None:
-    """The index into the source of an element of a part of it; None if they may differ."""
+    """Return the index into the source of an element of a part of it; None if they may differ."""
     if part == slice(None):
         return index
     bounds = (part.start, part.stop, part.step)
@@ -70,7 +70,7 @@ def _element(source: Variable, axis: int, part: slice, index: Variable) -> Varia
 
 
 def element_of_any_length(bounds: Bounds, k: int) -> int | None:
-    """The j for which x[start:stop:step][k] is x[j], or both are out of bounds, for any x.
+    """Return the j for which x[start:stop:step][k] is x[j], or both are out of bounds, for any x.
 
     Returns
     -------

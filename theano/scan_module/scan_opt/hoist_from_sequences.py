@@ -81,7 +81,7 @@ def _product(variable: Variable, loop: Loop, why_not: str | None) -> Finding:
 
 
 def products_of_step(loop: Loop) -> list[Variable]:
-    """The products and correlations in a step, in the order in which they are computed."""
+    """Return the products and correlations in a step, in the order in which they are computed."""
     graph = FunctionGraph(loop.inner_inputs, loop.inner_outputs, clone=False)
     return [
         v
@@ -92,7 +92,7 @@ def products_of_step(loop: Loop) -> list[Variable]:
 
 
 def hoist_traces(loop: Loop, all_steps: AllSteps) -> dict[Trace, Variable]:
-    """The values of traces that need no loop: those that hold a product, or all if no state is left.
+    """Return the values of traces that need no loop: those that hold a product, or all if no state is left.
 
     A trace is hoisted only if it is as long as the loop.
     """
@@ -111,7 +111,7 @@ def hoist_traces(loop: Loop, all_steps: AllSteps) -> dict[Trace, Variable]:
 
 
 def with_sequences(loop: Loop, values: dict[Variable, Variable]) -> Loop:
-    """The loop with values of its step read from new sequences."""
+    """Return the loop with values of its step read from new sequences."""
     edited, fresh = loop.with_values_read(list(values))
     sequences = tuple(Sequence(value, fresh[variable]) for variable, value in values.items())
     return replace(edited, sequences=(*edited.sequences, *sequences))

@@ -84,7 +84,7 @@ def repeated_traces(loop: Loop, step: StepAnalysis) -> dict[Trace, Variable]:
 
 
 def with_invariants(loop: Loop, step: StepAnalysis, values: list[Variable]) -> Loop:
-    """The loop with values of its step passed to it."""
+    """Return the loop with values of its step passed to it."""
     edited, fresh = loop.with_values_read(values)
     invariants = tuple(
         Invariant(value.type.filter_variable(step.outer_value(value)), fresh[value])
@@ -94,7 +94,7 @@ def with_invariants(loop: Loop, step: StepAnalysis, values: list[Variable]) -> L
 
 
 def invariant_values(loop: Loop, step: StepAnalysis) -> list[Variable]:
-    """The invariant values that varying operations, or the loop's outputs, read.
+    """Return the invariant values that varying operations, or the loop's outputs, read.
 
     A list of lengths, or an array of one number everywhere, is made in the step: of it, the lengths
     are read. Engines then know these, and that number. So is memory that nothing has written: a step
@@ -111,7 +111,7 @@ def invariant_values(loop: Loop, step: StepAnalysis) -> list[Variable]:
 
 
 def _lengths_of(value: Variable, step: StepAnalysis) -> list[Variable] | None:
-    """The lengths that a list of lengths, or an array of one constant or none, is made from; else None."""
+    """Return the lengths that a list of lengths, or an array of one constant or none, is made from; else None."""
     node = value.owner
     if node is None:
         return None
@@ -126,7 +126,7 @@ def _lengths_of(value: Variable, step: StepAnalysis) -> list[Variable] | None:
 
 
 def _items_of(value: Variable) -> list[Variable] | None:
-    """The integers that a list is put together from; None of what is no such list."""
+    """Return the integers that a list is put together from; None of what is no such list."""
     node, kind = value.owner, value.type
     if node is None or not isinstance(kind, TensorType) or kind.dtype not in integer_dtypes:
         return None

@@ -24,7 +24,7 @@ from theano.support.data_classes import dataclass
 
 
 def loops_of(graph: FunctionGraph) -> Iterator[Apply]:
-    """The nodes of the graph that are loops, each before those that read it."""
+    """Yield the nodes of the graph that are loops, each before those that read it."""
     found = _loops_among(graph.apply_nodes)
     yield from found if len(found) < 2 else _loops_among(in_order(graph))
 

@@ -103,7 +103,7 @@ def _mergeable(variable: Variable, step: StepAnalysis) -> bool:
 
 
 def find_shared_operands(inner: FunctionGraph, step: StepAnalysis) -> list[SharedOperand]:
-    """Groups of products that share their varying operand."""
+    """Return groups of products that share their varying operand."""
     groups: dict[Variable, list[Variable]] = {}
     for node in in_order(inner):
         for variable in node.outputs:
@@ -118,7 +118,7 @@ def find_shared_operands(inner: FunctionGraph, step: StepAnalysis) -> list[Share
 
 
 def find_sums(inner: FunctionGraph, step: StepAnalysis) -> list[SumOfProducts]:
-    """Sums of products that nothing else reads."""
+    """Return sums of products that nothing else reads."""
     found: list[SumOfProducts] = []
     taken: set[Variable] = set()
     for node in reversed(in_order(inner)):
@@ -156,7 +156,7 @@ def _is_sum(node: Apply) -> bool:
 def _single_use_terms(
     inner: FunctionGraph, total: Variable, taken: set[Variable]
 ) -> list[Variable]:
-    """The terms of a sum, looking into sums that are read nowhere else."""
+    """Return the terms of a sum, looking into sums that are read nowhere else."""
     terms = []
     for argument in total.owner.inputs:
         value = without_shape_check(argument)

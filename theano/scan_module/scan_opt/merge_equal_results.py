@@ -59,7 +59,7 @@ def _is_read_elsewhere(loop: Loop, classes: list[list[State]], state: State) -> 
 def _of_first_states(
     loop: Loop, node: Apply, classes: list[list[State]]
 ) -> dict[Variable, Variable]:
-    """The results of a loop without the states that are equal to others."""
+    """Return the results of a loop without the states that are equal to others."""
     first_of = {state: group[0] for group in classes for state in group}
     places = {
         own: first
@@ -96,7 +96,7 @@ def _may_have_equal_results(node: Apply) -> bool:
 
 
 def _equal_states(loop: Loop) -> list[list[State]]:
-    """The states, each with those that are equal to it in every step."""
+    """Return the states, each with those that are equal to it in every step."""
     classes = _grouped(
         loop.states,
         lambda state: (state.outer, state.taps, tuple(tap.inner.type for tap in state.reads)),

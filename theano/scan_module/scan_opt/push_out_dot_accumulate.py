@@ -74,7 +74,7 @@ class Accumulator:
 
 
 def is_sum(state: State, step: StepAnalysis) -> list[tuple[int, Variable]] | None:
-    """The terms that a state adds to itself in each step; None if it does something else."""
+    """Return the terms that a state adds to itself in each step; None if it does something else."""
     if state.kind != SIT_SOT:
         return None
     total = state.reads[0].inner
@@ -160,7 +160,7 @@ def _taken_out(
     accumulators: list[Accumulator],
     op_class: type,
 ) -> dict[Variable, Variable]:
-    """The loop without what leaves it, in blocks of steps if the operands take much memory."""
+    """Return the loop without what leaves it, in blocks of steps if the operands take much memory."""
     memory = int(config.scan.push_out_memory * 2**20)
     extra = further_traces(loop, step, operands_of(accumulators))
     unbounded = not memory or not extra
@@ -184,7 +184,7 @@ def _findings(step: StepAnalysis, state: State, found: Accumulator | Refusal) ->
 
 
 def operands_of(accumulators: list[Accumulator]) -> list[Variable]:
-    """The values of the step of which the sums outside read all steps."""
+    """Return the values of the step of which the sums outside read all steps."""
     return [
         value
         for found in accumulators
@@ -196,7 +196,7 @@ def operands_of(accumulators: list[Accumulator]) -> list[Variable]:
 def push_out(
     loop: Loop, step: StepAnalysis, accumulators: list[Accumulator], op_class: type
 ) -> dict[Variable, Variable]:
-    """The loop without what leaves it, and the sums outside, as replacements."""
+    """Return the loop without what leaves it, and the sums outside, as replacements."""
     starts = [initial_value(found.state) for found in accumulators]
     built, totals = _run(loop, step, accumulators, starts, op_class)
     replacements = {} if built is None else built.replacements()
@@ -210,7 +210,7 @@ def push_out_in_blocks(
     length: Variable,
     op_class: type,
 ) -> dict[Variable, Variable]:
-    """The same, with the operands of ``length`` steps kept at a time."""
+    """Return the same, with the operands of ``length`` steps kept at a time."""
     loop, summed = step.loop, {found.state for found in accumulators}
     rest = replace(loop, states=tuple(s for s in loop.states if s not in summed))
 
@@ -277,7 +277,7 @@ def _noted(value: Variable, given: set[Variable]) -> Variable:
 
 
 def _added(total: Variable, sign: int, term: Variable) -> Variable:
-    """A sum with one more term; what has nothing but zeros, as gradients start with, is left out.
+    """Return a sum with one more term; what has nothing but zeros, as gradients start with, is left out.
 
     The loop would have refused a term of another shape than that of the zeros: so does the sum.
     """
@@ -306,7 +306,7 @@ def _last_values(
 
 
 def _reduced(found: Accumulator) -> State | None:
-    """The state with the terms that stay; None if none does."""
+    """Return the state with the terms that stay; None if none does."""
     if not found.staying:
         return None
     total = found.state.reads[0].inner

@@ -100,7 +100,7 @@ class Placeholders:
         }
 
     def used_by(self, values: list[Variable]) -> list[Variable]:
-        """The values of the step whose placeholders the expressions read."""
+        """Return the values of the step whose placeholders the expressions read."""
         reached = set(ancestors(values))
         return [v for v, placeholder in self.variables.items() if placeholder in reached]
 
@@ -108,7 +108,7 @@ class Placeholders:
 def push_out(
     loop: Loop, step: StepAnalysis, leaving: list[Trace], read: list[Variable], op_class: type
 ) -> dict[Variable, Variable]:
-    """The loop without the leaving traces, and these outside, as replacements.
+    """Return the loop without the leaving traces, and these outside, as replacements.
 
     Parameters
     ----------

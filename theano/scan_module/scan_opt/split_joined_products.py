@@ -71,7 +71,7 @@ class JoinedOperand:
         return [*places, slice(start, None)]
 
     def of_part(self, part: Variable, matrix: Variable) -> Variable:
-        """The product of a part with its rows or columns of the matrix."""
+        """Return the product of a part with its rows or columns of the matrix."""
         operands = (part, matrix) if self.joined_left else (matrix, part)
         return self.product.owner.op(*operands)  # type: ignore[union-attr]
 
@@ -181,7 +181,7 @@ def _found(loop: Loop, step: StepAnalysis) -> list[JoinedOperand | SplitResult |
 
 
 def _joined_operand(node: Apply, step: StepAnalysis) -> JoinedOperand | None:
-    """The product of an invariant matrix with something that is joined along the summed dimension."""
+    """Return the product of an invariant matrix with something that is joined along the summed dimension."""
     [product, *_] = node.outputs
     operands = product_of(product)
     if operands is None:
@@ -198,7 +198,7 @@ def _joined_operand(node: Apply, step: StepAnalysis) -> JoinedOperand | None:
 
 
 def _if_it_gains(joined: JoinedOperand, step: StepAnalysis) -> JoinedOperand | Refused | None:
-    """The product, if some of its parts leave the loop; None if all of it does."""
+    """Return the product, if some of its parts leave the loop; None if all of it does."""
     if len(joined.parts) > MOST_PARTS:
         return Refused(joined.product, f"it would be a sum of {len(joined.parts)} products")
     if len({part.type.dtype for part in joined.parts}) > 1:
@@ -229,7 +229,7 @@ def _may_leave(part: Variable, step: StepAnalysis, all_steps: AllSteps) -> bool:
 def _split_product(
     node: Apply, inner: FunctionGraph, loop: Loop, step: StepAnalysis
 ) -> SplitResult | None:
-    """A product that only a split reads, of whose parts some are not read, or not by the steps."""
+    """Return a product that only a split reads, of whose parts some are not read, or not by the steps."""
     axis, (value, sizes) = axis_apart(node, node.inputs)
     if isinstance(axis, Variable):
         if not is_a(axis, Constant):

@@ -12,5 +12,5 @@ class UnifyForwardLoops(GraphRewriter):
     """Replace the loops of each family over the same inputs by one, see ``forward_loops``."""
 
     def apply(self, graph: FunctionGraph) -> int:
-        """Returns how many loops went."""
+        """Apply the rewrite; return how many loops went."""
         return unify_forward_loops(graph)

@@ -33,7 +33,7 @@ def _drop_dead_results_of(graph: FunctionGraph, node: Apply) -> None:
 
 
 def without_dead_results(loop: Loop, graph: FunctionGraph) -> Loop | None:
-    """The same loop with those results that a graph or its step reads; None if these are all."""
+    """Return the same loop with those results that a graph or its step reads; None if these are all."""
     kept = _read_results(loop, [entry for entry in loop.results if graph.clients[entry.output]])
     if len(kept) == len(loop.results):
         return None

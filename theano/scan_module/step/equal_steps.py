@@ -16,7 +16,7 @@ def lines_of_values(nodes: Iterable[Apply]) -> Hashable:
 
 
 def what_decides(op: Scan) -> Hashable:
-    """The step with the lines and the names of its values, which errors and reports name."""
+    """Return the step with the lines and the names of its values, which errors and reports name."""
     nodes = op.fgraph.toposort()  # type: ignore[attr-defined]
     values = (v for node in nodes for v in node.outputs)
     names = tuple(value.name for value in (*op.inner_inputs, *values))

@@ -41,7 +41,7 @@ class NumberedValues:
         self._known: dict[Variable, int] = {}
 
     def of(self, value: Variable) -> int:
-        """The number of a value of the step."""
+        """Return the number of a value of the step."""
         for node in order_of([value], self._known):
             inputs = tuple(self._of_input(variable) for variable in node.inputs)
             number = self._number((_comparable(node.op), inputs))

@@ -76,7 +76,7 @@ class FixedShapes:
         return self._is_fixed(lengths) and self.includes(array)
 
     def shape(self, value: Variable) -> Sequence[Variable] | None:
-        """The lengths of a value in terms of the step, None if it has none."""
+        """Return the lengths of a value in terms of the step, None if it has none."""
         if self._shapes is None:
             graph = FunctionGraph(self._inputs, self._outputs, clone=False)
             self._shapes = LazyShapeFeature()

@@ -14,7 +14,7 @@ MOST_PARTS = 4
 
 
 def parts_along(value: Variable, axis: int) -> list[Variable] | None:
-    """The values that, joined along an axis, are a value; None if it is not joined."""
+    """Return the values that, joined along an axis, are a value; None if it is not joined."""
     node = value.owner
     if node is None:
         return None
@@ -44,7 +44,7 @@ def _known_to_be_one(value: Variable, but_for: int) -> tuple[bool, ...]:
 
 
 def _in_order(part: Variable, order: list[int | str]) -> Variable:
-    """A part with its axes in another order, by one operation."""
+    """Return a part with its axes in another order, by one operation."""
     node = part.owner
     if node is not None and is_a(node.op, DimShuffle) and not node.op.drop:
         before = node.op.new_order

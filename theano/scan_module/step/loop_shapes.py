@@ -176,7 +176,7 @@ def _infer(op: PyTensorScan, pattern: Pattern) -> StepShapes:
 def _without_reads(
     length: Variable, shapes_of: Callable[[list[Variable]], list[Shape]]
 ) -> Variable:
-    """A length, with what is known in the places where the step itself asks for shapes."""
+    """Return a length, with what is known in the places where the step itself asks for shapes."""
     for _ in range(READS_BEHIND_READS):
         nodes = {v.owner for v in ancestors([length]) if v.owner is not None}
         asking = [node for node in nodes if isinstance(node.op, Shape_i | ShapeOp)]
@@ -192,7 +192,7 @@ def _without_reads(
 
 
 def _known_outside(length: Variable, varying: set[Variable]) -> Variable | None:
-    """A length without what only the loop itself can know, or None."""
+    """Return a length without what only the loop itself can know, or None."""
     while length.owner is not None and length.owner.op == broadcast_assert:
         # the loop makes the same check when it runs
         length = length.owner.inputs[0]
@@ -202,7 +202,7 @@ def _known_outside(length: Variable, varying: set[Variable]) -> Variable | None:
 def _lengths(
     shape: Iterable[Variable | None], known: dict[Variable, Variable], output: Variable
 ) -> Iterator[Variable]:
-    """The lengths of one step's part of an output; what is computed for them becomes known."""
+    """Yield the lengths of one step's part of an output; what is computed for them becomes known."""
     for axis, length in enumerate(shape, start=1):
         static = output.type.shape[axis]
         if static is not None:

@@ -23,7 +23,7 @@ from theano.scan_module.step.shape_only_uses import with_shapes_from_outside
 
 
 def normal_form(node: Apply) -> Loop:
-    """The loop of a node, with equal computations merged and products in one form.
+    """Return the loop of a node, with equal computations merged and products in one form.
 
     A ``Blockwise`` op without batch dimensions becomes its core op, so that ``a @ b`` and
     ``a.dot(b)`` are the same product. What reads only shapes of what enters the step is given them.

@@ -126,7 +126,7 @@ KINDS: dict[type[Op], Kind] = {
 
 
 def kind_of(op: Op) -> Kind:
-    """The row of an operation's class, or of one that it derives from; else what it says itself."""
+    """Return the row of an operation's class, or of one that it derives from; else what it says itself."""
     for op_class in type(op).__mro__:
         if op_class in KINDS:
             return KINDS[op_class]

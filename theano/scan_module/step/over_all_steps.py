@@ -45,7 +45,7 @@ def product(node: Apply, arguments: Arguments) -> Variable:
 
 
 def _rows_times(values: Variable, matrix: Variable) -> Variable:
-    """The products of all steps' values with a matrix, as one product."""
+    """Return the products of all steps' values with a matrix, as one product."""
     steps, rows, columns = lengths_of(values)
     stacked = pt.dot(values.reshape((steps * rows, columns)), matrix)
     return stacked.reshape((steps, rows, lengths_of(matrix)[1]))

@@ -12,7 +12,7 @@ from theano.scan_module.step.operation_kinds import is_product
 
 
 def products_among(nodes: Iterable[Apply]) -> list[Apply]:
-    """The products among the nodes and in graphs inside them, but not in loops."""
+    """Return the products among the nodes and in graphs inside them, but not in loops."""
     found: list[Apply] = []
     for node in nodes:
         if is_product(node.op):

@@ -128,7 +128,7 @@ def _are_as_large(client: Apply, position: int, result: Variable) -> bool:
 
 
 def _uses(graph: FunctionGraph) -> list[tuple[Apply, Rule]]:
-    """The nodes that read only the shape of a computed value."""
+    """Return the nodes that read only the shape of a computed value."""
     return [
         (node, rule)
         for node in in_order(graph)
@@ -147,7 +147,7 @@ def _asks_for_itself(node: Apply, shape: tuple[Variable, ...]) -> bool:
 
 
 def with_shapes_from_outside(loop: Loop) -> Loop:
-    """The loop with shapes of what enters its step passed to it as invariants.
+    """Return the loop with shapes of what enters its step passed to it as invariants.
 
     A step that only needs the length of a row of a sequence need not read the sequence, and a
     reader of the step sees at once that the length is the same in every step. Loops of equal steps
@@ -169,7 +169,7 @@ def with_shapes_from_outside(loop: Loop) -> Loop:
 
 
 def _asking(inputs: Sequence[Variable], outputs: Sequence[Variable]) -> list[Apply]:
-    """The nodes of a step that ask for the shape of what enters it."""
+    """Return the nodes of a step that ask for the shape of what enters it."""
     entering = set(inputs)
     return [
         node
@@ -183,7 +183,7 @@ def _asking(inputs: Sequence[Variable], outputs: Sequence[Variable]) -> list[App
 
 
 def _axes_asked_for(asking: Iterable[Apply]) -> list[Axis]:
-    """The axes whose lengths are asked for and are not known."""
+    """Return the axes whose lengths are asked for and are not known."""
     axes: dict[Axis, None] = {}
     for node in asking:
         value = node.inputs[0]
@@ -193,7 +193,7 @@ def _axes_asked_for(asking: Iterable[Apply]) -> list[Axis]:
 
 
 def _lengths_outside(loop: Loop, axes: Iterable[Axis]) -> dict[Axis, Variable]:
-    """The lengths outside of what enters a step."""
+    """Return the lengths outside of what enters a step."""
     rows = {entry.inner: entry.outer for entry in loop.sequences}
     rows |= {tap.inner: state.outer for state in loop.states for tap in state.reads}
     whole = {entry.inner: entry.outer for entry in loop.invariants}

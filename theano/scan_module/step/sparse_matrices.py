@@ -16,7 +16,7 @@ def is_sparse(given: Any) -> bool:
 
 
 def named(matrix: Any) -> Any:
-    """A matrix by its name, which the text of a sparse variable leaves out."""
+    """Return a matrix by its name, which the text of a sparse variable leaves out."""
     return getattr(matrix, "name", None) or matrix
 
 

@@ -63,7 +63,7 @@ class StepAnalysis:
         return not self._inputs_of(variable) & self._bits_of_states
 
     def rank_of_sequences(self, variable: Variable) -> int:
-        """The largest rank of the sequences' elements that a value follows from; 0 with a state."""
+        """Return the largest rank of the sequences' elements that a value follows from; 0 with a state."""
         reached = self._inputs_of(variable)
         if reached & self._bits_of_states:
             return 0
@@ -77,7 +77,7 @@ class StepAnalysis:
         return self._shapes.includes(variable)
 
     def outer_value(self, variable: Variable) -> Variable:
-        """An invariant value of the step in terms of the outer graph.
+        """Return an invariant value of the step in terms of the outer graph.
 
         Only the step's own nodes are made again; the outer graph is read as it is.
         """
@@ -90,7 +90,7 @@ class StepAnalysis:
         return self._outer_values.get(variable, variable)
 
     def outer_shape(self, variable: Variable) -> list[Variable]:
-        """The shape of a value whose shape is fixed, in terms of the outer graph."""
+        """Return the shape of a value whose shape is fixed, in terms of the outer graph."""
         loop = self.loop
         rows = {entry.inner: entry.outer for entry in loop.sequences}
         rows |= {tap.inner: state.outer for state in loop.states for tap in state.reads}
@@ -111,7 +111,7 @@ class StepAnalysis:
         return [replacements.get(length, length) for length in shape]
 
     def _inputs_of(self, variable: Variable) -> int:
-        """The inputs of the step that a value is computed from, as bits."""
+        """Return the inputs of the step that a value is computed from, as bits."""
         for node in order_of([variable], self._reached):
             found = 0
             for argument in node.inputs:
@@ -129,7 +129,7 @@ class StepAnalysis:
             self._varying.update(dict.fromkeys(node.outputs, varies))
 
     def sum_of(self, terms: SignedTerms, dtype: str) -> Variable:
-        """The sum of signed values of the step, added in a dtype; the same one for the same terms."""
+        """Return the sum of signed values of the step, added in a dtype; the same one for the same terms."""
         if terms not in self._sums:
             total = None
             for sign, term in terms:
@@ -176,19 +176,19 @@ def _found_in_step(loop: Loop) -> _Found:
 
 
 def product_of(variable: Variable) -> tuple[Variable, Variable] | None:
-    """The operands, if the variable is a product of two matrices."""
+    """Return the operands, if the variable is a product of two matrices."""
     node = variable.owner
     return tuple(node.inputs) if node is not None and is_a(node.op, Dot) else None
 
 
 def correlation_of(variable: Variable) -> Apply | None:
-    """The node, if the variable is a correlation, a convolution, or a gradient of one."""
+    """Return the node, if the variable is a correlation, a convolution, or a gradient of one."""
     node = variable.owner
     return node if node is not None and is_a(node.op, Filtering) else None
 
 
 def batched_product_of(variable: Variable) -> tuple[Variable, Variable] | None:
-    """The operands, if the variable is a product of two stacks of matrices."""
+    """Return the operands, if the variable is a product of two stacks of matrices."""
     node = variable.owner
     if node is None or not is_a(node.op, Blockwise) or not is_a(node.op.core_op, Dot):
         return None

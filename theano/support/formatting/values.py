@@ -17,7 +17,7 @@ def described(value: Any) -> str:
 
 
 def in_a_line(value: Any, most: int = 60) -> str:
-    """A value as Python writes it, of which the middle may be left out."""
+    """Return a value as Python writes it, of which the middle may be left out."""
     brief = reprlib.Repr()
     brief.maxlist = brief.maxtuple = brief.maxstring = brief.maxother = most
     text = " ".join(brief.repr(value).split())
@@ -25,13 +25,13 @@ def in_a_line(value: Any, most: int = 60) -> str:
 
 
 def operation(op: Any) -> str:
-    """An operation as it prints itself, without the graph inside where it prints that."""
+    """Return an operation as it prints itself, without the graph inside where it prints that."""
     text = str(op)
     return text if "fgraph=" not in text.lower() else f"{text.split('{')[0]}{{...}}"
 
 
 def shortened(text: str, most: int = 600) -> str:
-    """A text, of which the middle is left out where it is long, as where it has an array in it."""
+    """Return a text, of which the middle is left out where it is long, as where it has an array in it."""
     if len(text) <= most:
         return text
     return f"{text[: most // 2]} [...] {text[-(most // 2) :]}"

@@ -14,7 +14,7 @@ class CheckWithGradient(Check):
     """A check that the gradient makes as well, which may be computed without the value."""
 
     def pullback(self, inputs, outputs, cotangents):
-        """The gradient by the value, checked; the conditions have none."""
+        """Return the gradient by the value, checked; the conditions have none."""
         cotangent, conditions = cotangents[0], inputs[1:]
         connected = not isinstance(cotangent.type, DisconnectedType)
         checked = self(cotangent, *conditions) if connected else cotangent
@@ -22,13 +22,13 @@ class CheckWithGradient(Check):
 
 
 def checked_factor(factor: TensorVariable) -> TensorVariable:
-    """A factor of Cholesky's, or LinAlgError where there is none, and it is NaN."""
+    """Return a factor of Cholesky's, or LinAlgError where there is none, and it is NaN."""
     defined = CheckWithGradient(LinAlgError, "Matrix is not positive definite")
     return defined(factor, ~pt.isnan(factor).any())
 
 
 def finite_solution(solution: TensorVariable) -> TensorVariable:
-    """The solution of a system, or LinAlgError where it is not finite.
+    """Return the solution of a system, or LinAlgError where it is not finite.
 
     Operations put NaN where there is none, and on devices also divide by the zeros of a factor.
     Theano refused what is not finite in the matrix and in the right side, too.

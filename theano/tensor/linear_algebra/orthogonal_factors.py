@@ -28,7 +28,7 @@ class QR(PyTensorQR):
     """
 
     def pullback(self, inputs: Any, outputs: Any, cotangents: Any) -> list[TensorVariable]:
-        """The first of two blocks of columns, and what those columns determine of the others.
+        """Return the first of two blocks of columns, and what those columns determine of the others.
 
         H.-J. Liao, J.-G. Liu, L. Wang and T. Xiang, Differentiable Programming Tensor Networks,
         arXiv:1903.09650, appendix A. The second block may be empty.

@@ -77,7 +77,7 @@ def conv3d(
 
 
 def _channels_first(x: TensorVariable, shape: Sequence[int | None] | None) -> TensorVariable:
-    """A film or filters of a shape, with the channels before the time."""
+    """Return a film or filters of a shape, with the channels before the time."""
     known = x if shape is None else pt.specify_shape(x, tuple(shape))
     return known.dimshuffle(0, 2, 1, 3, 4)
 

@@ -113,7 +113,7 @@ class ConnectionistTemporalClassification(Op):
 def _cost_and_gradient(
     activations: np.ndarray, labels: np.ndarray, with_gradient: bool
 ) -> tuple[float, Any]:
-    """The cost of one sequence, in logarithms, and its gradient; zeros where labels do not fit."""
+    """Return the cost of one sequence, in logarithms, and its gradient; zeros where labels do not fit."""
     steps = len(activations)
     repeated = labels[1:] == labels[:-1]
     if not steps or len(labels) + repeated.sum() > steps:
@@ -152,7 +152,7 @@ def _cost_and_gradient(
 
 
 def _reached(before: np.ndarray, leaves_out: np.ndarray) -> np.ndarray:
-    """The logarithms of sums over the states from which a path comes to each."""
+    """Return the logarithms of sums over the states from which a path comes to each."""
     result = before.copy()
     result[1:] = np.logaddexp(result[1:], before[:-1])
     two = np.where(leaves_out[2:], before[:-2], -np.inf)

@@ -163,7 +163,7 @@ def why_no_words(kind: type[np.random.BitGenerator]) -> str:
 
 
 def _interface(bits: np.random.BitGenerator) -> tuple[int, bytes]:
-    """The address of a bit generator's state, and the addresses of its functions."""
+    """Return the address of a bit generator's state, and the addresses of its functions."""
     pointer = _pointer_of(bits.capsule, b"BitGenerator")
     return _INTERFACE.unpack(ctypes.string_at(pointer, _INTERFACE.size))
 
@@ -181,7 +181,7 @@ def _address(state: int, piece: Piece) -> int:
 
 @cache
 def _functions() -> ctypes.Array | None:
-    """The addresses of NumPy's distributions, as its module of generators exports them."""
+    """Return the addresses of NumPy's distributions, as its module of generators exports them."""
     module = ctypes.CDLL(np.random._generator.__file__)
     try:
         found = [getattr(module, f"random_{name}") for name in FUNCTIONS]

@@ -187,7 +187,7 @@ class RandomFunction(Op):
         output_storage[1][0] = sampled
 
     def connection_pattern(self, node):
-        """A sample follows from its parameters, though not smoothly; the generator from nothing."""
+        """Connect a sample with its parameters, though not smoothly, and the generator with nothing."""
         return [[False, False], [False, False], *([False, True] for _ in node.inputs[2:])]
 
     def pullback(self, inputs, outputs, cotangents):

@@ -101,7 +101,7 @@ class _Places:
         return self.of_node[variable.owner], variable.index
 
     def variable(self, place: Any) -> Variable | None:
-        """The variable of a place."""
+        """Return the variable of a place."""
         if isinstance(place, tuple):
             return self.nodes[place[0]].outputs[place[1]]
         return None if place is None else self.fgraph.inputs[place]
@@ -123,7 +123,7 @@ def _with_nodes(program: Program, places: _Places) -> Program:
 def _changed(
     program: Program, node: Callable[[Any], Any], variable: Callable[[Passed], Any]
 ) -> Program:
-    """The program with something in place of its nodes and variables."""
+    """Return the program with something in place of its nodes and variables."""
 
     def passed(arrays: tuple[Passed, ...]) -> tuple[Passed, ...]:
         return tuple(replace(array, variable=variable(array)) for array in arrays)

@@ -75,7 +75,7 @@ def _codes(nodes: Iterable[Apply]) -> Iterator[LoopCode]:
 
 
 def _needed_one_after_the_other(nodes: Iterable[Apply], loops: list[Apply]) -> list[Apply]:
-    """The loops that need each of the others, or are needed by it: two that do not may be joined."""
+    """Return the loops that need each of the others, or are needed by it: two that do not may be joined."""
     bits = {node: 1 << k for k, node in enumerate(loops)}
     # the loops that a node needs, and itself, as bits
     needed: dict[Any, int] = {}

@@ -42,7 +42,7 @@ FLAGS = (
 
 
 def compiler() -> Command:
-    """The command of the compiler; CannotLower where there is none."""
+    """Return the command of the compiler; CannotLower where there is none."""
     command = find_compiler()
     if command is None:
         raise CannotLower("anything, because no C compiler was found")
@@ -203,7 +203,7 @@ def run(
 
 
 def linker() -> str | None:
-    """The path of the system's linker; None where there is none that is called as GNU's."""
+    """Return the path of the system's linker; None where there is none that is called as GNU's."""
     return shutil.which("ld") if sys.platform == "linux" else None
 
 

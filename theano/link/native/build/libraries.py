@@ -121,12 +121,12 @@ class Build:
 
 
 def build_of(code: ProgramText, tier: Tier) -> Build:
-    """A program as a tier compiles it; CannotLower where there is no compiler."""
+    """Return a program as a tier compiles it; CannotLower where there is no compiler."""
     return Build(code, tier, compiler.name_of(code.text, tier.flags_of_program(code)))
 
 
 def library(build: Build, meanwhile: Callable[[], None] = lambda: None) -> ctypes.CDLL:
-    """The library of a program, compiled unless the cache holds it.
+    """Return the library of a program, compiled unless the cache holds it.
 
     Parameters
     ----------

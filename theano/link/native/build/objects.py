@@ -59,7 +59,7 @@ def running_ahead() -> int:
 def object_files(
     loops: Sequence[LoopCode], folder: Path, tier: Tier, again: bool = False
 ) -> list[Path]:
-    """The object files of a function's loops, in a folder of objects, compiled if they are not there.
+    """Return the object files of a function's loops, in a folder of objects, compiled if they are not there.
 
     Parameters
     ----------
@@ -108,7 +108,7 @@ def object_files(
 
 
 def start_missing(loops: Sequence[LoopCode], folder: Path, tier: Tier) -> dict[Path, Run | None]:
-    """The object files of loops, each with the run behind all else that makes it, if it is not there."""
+    """Return the object files of loops, each with the run behind all else that makes it, if it is not there."""
     found: dict[Path, Run | None] = {}
     for code in loops:
         path = _path(code, folder, tier)
@@ -118,7 +118,7 @@ def start_missing(loops: Sequence[LoopCode], folder: Path, tier: Tier) -> dict[P
 
 
 def _taken_in_other_folders(paths: Sequence[Path]) -> list[Run]:
-    """Runs ahead of the same loops, in a folder that turned out to be of no use."""
+    """Return runs ahead of the same loops, in a folder that turned out to be of no use."""
     names = {path.name for path in paths}
     elsewhere = [path for path in _running if path.name in names and path not in paths]
     return [run for path in elsewhere if (run := _running.pop(path, None)) is not None]
@@ -181,7 +181,7 @@ def _stop_all() -> None:
 
 
 def _forget_parents_runs() -> None:
-    """A child process has no part in what its parent runs, nor has it its threads."""
+    """Forget, in a child process, its parent runs, nor has it its threads."""
     global _starting
     _running.clear()
     _starting = threading.RLock()

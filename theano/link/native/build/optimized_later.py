@@ -67,7 +67,7 @@ class OptimizedLater:
             raise
 
     def wait(self) -> ctypes.CDLL | None:
-        """The library, compiled first; none where that fails."""
+        """Return the library, compiled first; none where that fails."""
         # whom a handler interrupts in the midst of a poll cannot be waited for
         begun = self._steps is not None and not self._polling.locked()
         if not begun and self._library is None and not self._given_up:
@@ -103,7 +103,7 @@ class OptimizedLater:
 
 
 def _compiled(build: Build) -> Iterator[ctypes.CDLL | None]:
-    """The steps of `compiling`, or the library at once, where the cache holds it."""
+    """Yield the steps of `compiling`, or the library at once, where the cache holds it."""
     loaded = build.kept()
     if loaded is not None:
         yield loaded

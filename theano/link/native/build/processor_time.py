@@ -12,7 +12,7 @@ _TIMES = slice(11, 13)
 
 
 def seconds_used(pid: int) -> float | None:
-    """The seconds that a process and those that it started have run; None where the system does not report them."""
+    """Return the seconds that a process and those that it started have run; None where the system does not report them."""
     try:
         ticks = sum(_ticks(each) for each in _with_children(pid))
         return ticks / os.sysconf("SC_CLK_TCK")

@@ -31,14 +31,14 @@ class LoadedProgram:
 
 
 def first_tier() -> Tier:
-    """The tier of code that runs first."""
+    """Return the tier of code that runs first."""
     return QUICK if config.native.quick else OPTIMIZED
 
 
 def loaded_program(
     code: ProgramText, meanwhile: Callable[[], None], profiled: bool
 ) -> LoadedProgram:
-    """A program that can be called.
+    """Return a program that can be called.
 
     Parameters
     ----------

@@ -45,12 +45,12 @@ class Tier:
         return code.quick_parts if self.program == NOT_OPTIMIZED else code.parts
 
     def flags_of_program(self, code: ProgramText) -> tuple[str, ...]:
-        """The compiler's flags for all of a program but its loops."""
+        """Return the compiler's flags for all of a program but its loops."""
         long = code.text.count("\n") > LINES_OF_A_LONG_PROGRAM
         return (*FLAGS, *(self.long_program if long else self.program))
 
     def flags_of_loop(self, code: LoopCode) -> tuple[str, ...]:
-        """The compiler's flags for a loop."""
+        """Return the compiler's flags for a loop."""
         long = len(code.lines) > LINES_OF_A_LONG_LOOP
         return (*FLAGS, *(self.long_loop if long else self.loop))
 

@@ -37,7 +37,7 @@ class Branch:
     name: str
 
     def as_loop(self, changing: Sequence[bool]) -> tuple[OneStep, list[int]]:
-        """A loop whose traces are the results; the order in which it takes what is read.
+        """Return a loop whose traces are the results; the order in which it takes what is read.
 
         Parameters
         ----------
@@ -78,7 +78,7 @@ class LazyChoice(Op):
 
 
 def with_lazy_choices(graph: FunctionGraph) -> FunctionGraph:
-    """The graph of a step, with such operations in place of choices, if it has any."""
+    """Return the graph of a step, with such operations in place of choices, if it has any."""
     order = in_order(graph)
     choices = [node for node in order if isinstance(node.op, IfElse)]
     if not choices:

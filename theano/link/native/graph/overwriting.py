@@ -28,6 +28,6 @@ def overwrites_input(node: Apply) -> bool:
 
 
 def _roots(node: Apply, positions: dict[int, list[int]]) -> list[Variable]:
-    """The variables in whose memory these inputs of a node lie."""
+    """Return the variables in whose memory these inputs of a node lie."""
     chosen = [k for listed in positions.values() for k in listed]
     return [root for k in chosen for root in view_roots(node.inputs[k])]

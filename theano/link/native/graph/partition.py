@@ -34,7 +34,7 @@ def partition(
     first_of_segment: Collection[Apply],
     last: Collection[Apply] = (),
 ) -> list[Part]:
-    """The parts of a graph in an order in which they can run.
+    """Return the parts of a graph in an order in which they can run.
 
     Parameters
     ----------
@@ -152,7 +152,7 @@ def _common(regions: list[tuple]) -> tuple:
 
 
 def needed_results(fgraph: FunctionGraph, nodes: Sequence[Apply]) -> list[Variable]:
-    """The results of nodes that others use, or the function's caller."""
+    """Return the results of nodes that others use, or the function's caller."""
     own = set(nodes)
     return [
         variable

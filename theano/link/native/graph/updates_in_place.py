@@ -173,7 +173,7 @@ def _lies_in(buffer: Buffer | None, taken: list[Buffer]) -> bool:
 
 
 def destroyed_inputs(nodes: Iterable[Apply], inputs: Collection[Variable]) -> set[Variable]:
-    """The inputs that a node changes in place."""
+    """Return the inputs that a node changes in place."""
     destroyed = set()
     for node in nodes:
         for positions in node.op.destroy_map.values():
@@ -189,7 +189,7 @@ def destroyed_inputs(nodes: Iterable[Apply], inputs: Collection[Variable]) -> se
 
 
 def written_last(fgraph: FunctionGraph, order: Sequence[Apply]) -> set[Apply]:
-    """The nodes that change shared variables in place, and whose results nothing else reads."""
+    """Return the nodes that change shared variables in place, and whose results nothing else reads."""
     found: set[Apply] = set()
     for node in reversed(order):
         uses = [use for v in node.outputs for use, _ in fgraph.clients[v]]
@@ -199,7 +199,7 @@ def written_last(fgraph: FunctionGraph, order: Sequence[Apply]) -> set[Apply]:
 
 
 def shared_positions(node: Apply) -> list[int]:
-    """The inputs in the memory of a shared variable that a node changes in place."""
+    """Return the inputs in the memory of a shared variable that a node changes in place."""
     listed = [k for positions in node.op.destroy_map.values() for k in positions]
     return [k for k in listed if is_shared(node.inputs[k])]
 

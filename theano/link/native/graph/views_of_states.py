@@ -14,7 +14,7 @@ from pytensor.graph.fg import FunctionGraph
 
 
 def views_passed_on(fgraph: FunctionGraph) -> list[Apply]:
-    """The nodes that make such views."""
+    """Return the nodes that make such views."""
     updates: Any = fgraph.update_mapping or {}
     states = {fgraph.inputs[place] for place in updates.values()}
     found: list[Apply] = []

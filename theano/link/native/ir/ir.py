@@ -79,7 +79,7 @@ class Buffer:
     may_be_unwritten: bool = False
 
     def root(self) -> Buffer:
-        """The buffer that owns the memory."""
+        """Return the buffer that owns the memory."""
         if self.place is not None:
             return self.place.buffer.root()
         return self.source.buffer.root() if self.source is not None else self

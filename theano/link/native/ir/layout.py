@@ -25,7 +25,7 @@ class Product:
         return Product(self.factor, names) if self.factor else self
 
     def renamed(self, rename: Rename) -> Product:
-        """The same of other names."""
+        """Return the same of other names."""
         return Product(self.factor, tuple(size.renamed(rename) for size in self.names))
 
     @property
@@ -67,14 +67,14 @@ class Place:
         return " + ".join([self.name, *(offset.text for offset in self.offsets)])
 
     def renamed(self, rename: Rename) -> Place:
-        """The same of other names."""
+        """Return the same of other names."""
         strides = tuple(stride.renamed(rename) for stride in self.strides)
         offsets = tuple(offset.renamed(rename) for offset in self.offsets)
         return Place(rename(self.name), strides, offsets)
 
 
 def c_order(shape: Iterable[Size], sizes: Sizes) -> tuple[Product, ...]:
-    """The strides of a shape in C order."""
+    """Return the strides of a shape in C order."""
     strides = []
     stride = Product(1)
     for size in reversed(tuple(shape)):
@@ -95,7 +95,7 @@ def place_of_buffer(buffer: Buffer, sizes: Sizes) -> Place:
 
 
 def place_of(view: View, sizes: Sizes) -> Place:
-    """The pointer to the first element of a view, and its strides."""
+    """Return the pointer to the first element of a view, and its strides."""
     base = place_of_buffer(view.buffer, sizes)
     offsets = list(base.offsets)
     for start, stride in zip(view.start, base.strides, strict=True):
@@ -109,7 +109,7 @@ def place_of(view: View, sizes: Sizes) -> Place:
 
 
 def first_element(view: View, sizes: Sizes) -> Element:
-    """The first element of a view, as the prologue reads it."""
+    """Return the first element of a view, as the prologue reads it."""
     place = place_of(view, sizes)
     offset: Size = 0
     for term in place.offsets:

@@ -111,19 +111,19 @@ class Sharing:
     barriers_by_rows: set[int] = field(default_factory=set)
 
     def share(self, dimension: int, size: Size, unit: str) -> Share:
-        """A range along a dimension, the same wherever the size and the unit are."""
+        """Return a range along a dimension, the same wherever the size and the unit are."""
         number = self.ranges.setdefault((size, unit, False), len(self.ranges))
         return Share(dimension, size, unit, f"first{number}", f"end{number}")
 
     def columns(self, rows: Size, size: Size, unit: str) -> Share:
-        """A range of the columns of an array of two dimensions, or of its rows if it has those in common."""
+        """Return a range of the columns of an array of two dimensions, or of its rows if it has those in common."""
         if rows != self.rows:
             return self.share(1, size, unit)
         number = self.ranges.setdefault((size, unit, True), len(self.ranges))
         return Rectangle(1, size, unit, f"first{number}", f"end{number}")
 
     def by_elements(self, sizes: Sizes, shape: tuple[Size, ...], dtype: str) -> Partition:
-        """A range along the last dimension but one of three, so that a thread's lie together.
+        """Return a range along the last dimension but one of three, so that a thread's lie together.
 
         Of memory in two, where halves of rows take turns, a processor fetches what the other
         thread needs.
@@ -137,7 +137,7 @@ class Sharing:
         return self.share(wide[-2], found[wide[-2]], "1")
 
     def by_columns(self, sizes: Sizes, shape: tuple[Size, ...], dtype: str) -> Partition:
-        """A range along the last dimension that is not known to be 1.
+        """Return a range along the last dimension that is not known to be 1.
 
         Of what there is one of for each row, a thread has those of its rows.
         """

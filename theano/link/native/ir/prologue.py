@@ -42,10 +42,10 @@ class Entry(ABC):
 
     @abstractmethod
     def reads(self) -> set[str]:
-        """The names that it reads."""
+        """Return the names that it reads."""
 
     def defines(self) -> str | None:
-        """The name that it defines or writes to; None if it may refuse the call."""
+        """Return the name that it defines or writes to; None if it may refuse the call."""
         return None
 
 
@@ -175,7 +175,7 @@ class ShowList(Entry):
 
 
 def names_of(sizes: Sequence[Size]) -> set[str]:
-    """The names that sizes are computed of."""
+    """Return the names that sizes are computed of."""
     found: set[str] = set()
     for size in sizes:
         found |= set() if isinstance(size, int) else size.names()

@@ -78,22 +78,22 @@ def _function(name: str, in_vectors: bool = False) -> _Form:
 
 
 def _same_alone(name: str) -> _Form:
-    """A function that gives one number the same bits as vectors."""
+    """Return a function that gives one number the same bits as vectors."""
     return _Form("float", name, True, True, "activations")
 
 
 def _special(name: str, library: str = "special_functions") -> _Form:
-    """A function of special_functions.inc, or of another file of its kind."""
+    """Return a function of special_functions.inc, or of another file of its kind."""
     return _Form("float", name, False, True, library)
 
 
 def _special_alone(name: str) -> _Form:
-    """A function on vectors, of which rare numbers go through special_functions.inc."""
+    """Return a function on vectors, of which rare numbers go through special_functions.inc."""
     return _Form("float", name, True, True, "special_functions")
 
 
 def _incomplete(name: str) -> _Form:
-    """A function of incomplete_functions.inc."""
+    """Return a function of incomplete_functions.inc."""
     return _special(name, "incomplete_functions")
 
 
@@ -200,7 +200,7 @@ def remainder_by(expression: Expression, divisor: Any) -> Expression:
 
 
 def power_of(expression: Expression, exponent: Any) -> Expression:
-    """A power of numbers with a fraction, whose exponent is known, with a form on vectors if it has one."""
+    """Return a power of numbers with a fraction, whose exponent is known, with a form on vectors if it has one."""
     if float(exponent) not in _HALF_POWERS:
         return expression
     return replace(expression, operation=f"power {float(exponent)}", in_vectors=True)
@@ -212,7 +212,7 @@ def has_function(kind: type, name: str) -> None:
 
 
 def expression_of(op: Any, inputs: Sequence[str], output: str) -> Expression:
-    """The expression of a scalar operation on operands of these types.
+    """Return the expression of a scalar operation on operands of these types.
 
     Raises
     ------

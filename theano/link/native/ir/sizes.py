@@ -69,13 +69,13 @@ class Sizes:
         )
 
     def argument(self, name: str, given: Symbolic, about: str) -> Name:
-        """A name for a size that the caller passes."""
+        """Return a name for a size that the caller passes."""
         named = self._add_name(name, passed=True)
         self.entries.append(NameNumber(name, _SIZE, given, about))
         return named
 
     def name(self, size: Size) -> Size:
-        """A name for a size; numbers and names stand for themselves."""
+        """Return a name for a size; numbers and names stand for themselves."""
         if isinstance(size, int) or size in self._names:
             return size
         if isinstance(size, Name) and self.number_types.get(size.name) == _SIZE:
@@ -97,11 +97,11 @@ class Sizes:
         return name
 
     def defined_by_statements(self, text: str) -> Name:
-        """A name for a number of 64 bits that statements give a value, and size views."""
+        """Return a name for a number of 64 bits that statements give a value, and size views."""
         return self._add_name(text, passed=True)
 
     def find(self, size: Size) -> Size:
-        """The representative of all sizes that are known to be the same."""
+        """Return the representative of all sizes that are known to be the same."""
         # as _representative, without its call: nothing is asked more often
         same = self._same
         while (found := same.get(size)) is not None:
@@ -164,7 +164,7 @@ class Sizes:
         return False
 
     def define(self, dtype: str, value: Symbolic | SizeOperation | Element) -> str:
-        """A name for a number of the prologue that is not a size."""
+        """Return a name for a number of the prologue that is not a size."""
         key = dtype, value
         if key not in self._named:
             name = f"c{len(self.entries)}"
@@ -229,7 +229,7 @@ class Sizes:
         return reaching
 
     def binary(self, a: Size, operator: str, b: Size) -> Size:
-        """The size ``a operator b`` for + - *."""
+        """Return the size ``a operator b`` for + - *."""
         a, b = self.find(a), self.find(b)
         if isinstance(a, int) and isinstance(b, int):
             return _of_64_bits({"+": a + b, "-": a - b, "*": a * b}[operator])
@@ -251,7 +251,7 @@ class Sizes:
         return result
 
     def _checked_result(self, a: Size, operator: str, b: Size) -> Name:
-        """The name of ``a operator b``; a call for which it overflows is refused."""
+        """Return the name of ``a operator b``; a call for which it overflows is refused."""
         operation = Operation(operator, a, b)
         if operation not in self._named:
             name = self._new_name()
@@ -268,7 +268,7 @@ class Sizes:
             self.check(compared(size, ">=", 0), why)
 
     def known_sum(self, a: Size, b: Size) -> Size | None:
-        """The sum of two sizes, if it is a number or has a name."""
+        """Return the sum of two sizes, if it is a number or has a name."""
         a, b = self.find(a), self.find(b)
         if isinstance(a, int) and isinstance(b, int):
             return a + b
@@ -329,7 +329,7 @@ def _of_64_bits(size: int) -> int:
 
 
 def bytes_of(shape: Iterable[Size], itemsize: int) -> Size:
-    """The bytes of an array: a number, or what is -1 where memory cannot be so large."""
+    """Return the bytes of an array: a number, or what is -1 where memory cannot be so large."""
     sizes = list(shape)
     known = [size for size in sizes if isinstance(size, int)]
     least = math.prod(size for size in known if size) * itemsize

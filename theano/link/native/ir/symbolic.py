@@ -62,21 +62,21 @@ class Symbolic:
         return _TIGHTEST
 
     def spelled(self, spelling: Spelling) -> str:
-        """It as text."""
+        """Return it as text."""
         raise NotImplementedError
 
     def __str__(self) -> str:
         return self.spelled(_PLAIN)
 
     def names(self) -> set[str]:
-        """The names that it is computed of."""
+        """Return the names that it is computed of."""
         found: set[str] = set()
         for part in self._parts():
             found |= part.names() if isinstance(part, Symbolic) else set()
         return found
 
     def renamed(self, rename: Rename) -> Symbolic:
-        """The same of other names."""
+        """Return the same of other names."""
         changed = [_renamed(getattr(self, entry.name), rename) for entry in fields(self)]
         return type(self)(*changed)
 
@@ -238,12 +238,12 @@ class Call(Symbolic):
 
 
 def spelled(size: Size, spelling: Spelling) -> str:
-    """A number as text."""
+    """Return a number as text."""
     return str(size) if isinstance(size, int) else size.spelled(spelling)
 
 
 def _within(size: Size, binds: int, spelling: Spelling) -> str:
-    """A part as text, in brackets where it needs them."""
+    """Return a part as text, in brackets where it needs them."""
     text = spelled(size, spelling)
     if isinstance(size, int):
         return f"({text})" if size < 0 and binds > _BINDS["<"] else text
@@ -251,7 +251,7 @@ def _within(size: Size, binds: int, spelling: Spelling) -> str:
 
 
 def factor(size: Size) -> str:
-    """A number as text next to which a multiplication may stand."""
+    """Return a number as text next to which a multiplication may stand."""
     return _within(size, _BINDS["*"], _PLAIN)
 
 
@@ -266,7 +266,7 @@ def both(a: Symbolic, b: Symbolic) -> Symbolic:
 
 
 def sum_of(a: Size, b: Size) -> Size:
-    """``a + b``, which is known not to overflow."""
+    """Return ``a + b``, which is known not to overflow."""
     if isinstance(a, int) and isinstance(b, int):
         return a + b
     if a == 0 or b == 0:
@@ -275,7 +275,7 @@ def sum_of(a: Size, b: Size) -> Size:
 
 
 def difference(a: Size, b: Size) -> Size:
-    """``a - b``, which is known not to overflow."""
+    """Return ``a - b``, which is known not to overflow."""
     if isinstance(a, int) and isinstance(b, int):
         return a - b
     if a == b:
@@ -284,7 +284,7 @@ def difference(a: Size, b: Size) -> Size:
 
 
 def product_of(a: Size, b: Size) -> Size:
-    """``a * b``, which is known not to overflow."""
+    """Return ``a * b``, which is known not to overflow."""
     if isinstance(a, int) and isinstance(b, int):
         return a * b
     if a == 0 or b == 0:
@@ -303,14 +303,14 @@ def product_of_all(sizes: Iterable[Size]) -> Size:
 
 
 def minimum(a: Size, b: Size) -> Size:
-    """The smaller of two."""
+    """Return the smaller of two."""
     if isinstance(a, int) and isinstance(b, int):
         return min(a, b)
     return a if a == b else Choice(compared(a, "<", b), a, b)
 
 
 def maximum(a: Size, b: Size) -> Size:
-    """The larger of two."""
+    """Return the larger of two."""
     if isinstance(a, int) and isinstance(b, int):
         return max(a, b)
     return a if a == b else Choice(compared(a, ">", b), a, b)

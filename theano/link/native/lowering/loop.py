@@ -80,7 +80,7 @@ LowerLoop = Callable[[Scan, Sequence[str | None], str], "Loop"]
 
 
 def loops_of(step: Step) -> list[Loop]:
-    """The loops that a step calls, and those that these call, each after those that it calls."""
+    """Return the loops that a step calls, and those that these call, each after those that it calls."""
     found: list[Loop] = []
     for loop in step.loops:
         found += [*loops_of(loop.step), loop]

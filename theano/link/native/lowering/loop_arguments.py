@@ -38,7 +38,7 @@ class LoopArguments:
         self.names, self.number_count = outer_names, FIRST_SIZE
 
     def constant_array(self, data: np.ndarray) -> View:
-        """A view of an array that is known when the code is made."""
+        """Return a view of an array that is known when the code is made."""
         data = np.ascontiguousarray(data)
         name = f"constant{len(self.loop.arguments)}"
         argument = Argument(name, "invariant", str(data.dtype), data.shape, constant=data)

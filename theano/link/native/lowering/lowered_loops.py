@@ -25,7 +25,7 @@ _serial_numbers = itertools.count()
 
 
 def shared_loop(op: Scan, outer_names: Sequence[str | None], called: str) -> Loop:
-    """The loop of a Scan, lowered once for all that have an equal step.
+    """Return the loop of a Scan, lowered once for all that have an equal step.
 
     Parameters
     ----------

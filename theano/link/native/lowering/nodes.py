@@ -27,7 +27,7 @@ class Nodes:
         self.values: dict[Variable, Value] = step.values
 
     def value(self, variable: Variable) -> Value:
-        """The value of a variable whose node was lowered, a constant, or what is given."""
+        """Return the value of a variable whose node was lowered, a constant, or what is given."""
         if variable not in self.values:
             if isinstance(variable, Constant):
                 self.values[variable] = constant_value(self.step, variable)

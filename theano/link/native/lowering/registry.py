@@ -43,7 +43,7 @@ _COMPUTATIONS = ("perform", "c_code", "make_thunk")
 
 
 def computing_class(op: Any, known: Container[type]) -> type | None:
-    """The class of these that says what an operator computes, its own or one it derives from."""
+    """Return the class of these that says what an operator computes, its own or one it derives from."""
     for kind in type(op).__mro__:
         if kind in known:
             return kind
@@ -53,7 +53,7 @@ def computing_class(op: Any, known: Container[type]) -> type | None:
 
 
 def lowering_of(op: Any) -> Lowering:
-    """The lowering of an operator; CannotLower if there is none."""
+    """Return the lowering of an operator; CannotLower if there is none."""
     redefines_computation = False
     for kind in type(op).__mro__:
         if kind not in LOWERINGS:

@@ -190,7 +190,7 @@ class Segment:
         )
 
     def _checks(self) -> tuple[Check, ...]:
-        """The conditions of a call, in the order of their numbers."""
+        """Return the conditions of a call, in the order of their numbers."""
         sizes = self.step.sizes
         conditions = {e.check: e.condition for e in sizes.entries if isinstance(e, Require)}
         passed = {
@@ -205,7 +205,7 @@ class Segment:
         )
 
     def _check(self, why: str, condition: Any, passed: dict[Any, tuple[int, int]]) -> Check:
-        """A check whose message gives the sizes that differ, as far as a call is given them."""
+        """Return a check whose message gives the sizes that differ, as far as a call is given them."""
         match condition:
             case Operation("==", a, b) if a in passed or b in passed:
                 expected, got = (a, b) if b in passed else (b, a)
@@ -225,7 +225,7 @@ class Segment:
 
 
 def _of_c(text: str) -> str:
-    """A text within a format of C."""
+    """Return a text within a format of C."""
     return text.replace("%", "%%")
 
 
@@ -235,7 +235,7 @@ def _passed(variable: Variable | None, argument: Argument) -> Passed:
 
 
 def described(name: str, nodes: Sequence[Any]) -> str:
-    """The name of a segment, with how many nodes of which operations it has."""
+    """Return the name of a segment, with how many nodes of which operations it has."""
     counts = Counter(str(node.op).split("{")[0] for node in nodes)
     return f"{name}: " + ", ".join(f"{n} {operation}" for operation, n in counts.items())
 

@@ -111,7 +111,7 @@ class StatementsOfStep:
         return len(self.statements) - 1
 
     def number(self, dtype: str) -> Scalar:
-        """A number that the next statement defines."""
+        """Return a number that the next statement defines."""
         name = f"v{len(self._numbers_defined_at)}"
         self._numbers_defined_at[name] = len(self.statements)
         self.number_types[name] = dtype
@@ -122,7 +122,7 @@ class StatementsOfStep:
         return Scalar(text, dtype, invariant=True, literal=value)
 
     def size(self, value: Value, what: str) -> Size:
-        """A number as a size; CannotLower if it may differ between steps."""
+        """Return a number as a size; CannotLower if it may differ between steps."""
         if isinstance(value, Scalar):
             value = self.settled(value) or value
         if not isinstance(value, Scalar) or not value.invariant:
@@ -134,7 +134,7 @@ class StatementsOfStep:
         return self.sizes.name(value.signed)
 
     def settled(self, number: Scalar) -> Scalar | None:
-        """A number as one that is known before the loop, if it is, whatever a step chooses.
+        """Return a number as one that is known before the loop, if it is, whatever a step chooses.
 
         Of a choice between two sizes both must be the same: then what is chosen has one shape.
         """
@@ -156,18 +156,18 @@ class StatementsOfStep:
         return Scalar(name, "int64", invariant=True)
 
     def made_by(self, number: Scalar) -> Statement | None:
-        """The statement that defines a number; None if it is known before the statements."""
+        """Return the statement that defines a number; None if it is known before the statements."""
         position = self._numbers_defined_at.get(number.expression)
         return None if position is None else self.statements[position]
 
     def of_size(self, size: Size) -> Scalar:
-        """A size as a number."""
+        """Return a size as a number."""
         if isinstance(size, int):
             return self.constant(size, "int64")
         return Scalar(str(size), "int64", invariant=True)
 
     def error(self, kind: type[Exception], text: str) -> int:
-        """The number that the C function returns for an exception of a step."""
+        """Return the number that the C function returns for an exception of a step."""
         error = StepError(kind, text)
         if error not in self.errors:
             self.errors.append(error)
@@ -176,7 +176,7 @@ class StatementsOfStep:
     # ---- when a value is known ----
 
     def position(self, value: Value | Compute) -> int:
-        """The position of the statement after which a value is known."""
+        """Return the position of the statement after which a value is known."""
         if isinstance(value, Scalar):
             return self._numbers_defined_at.get(value.expression, -1)
         if isinstance(value, Splat):

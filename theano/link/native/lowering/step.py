@@ -65,7 +65,7 @@ class Step(ValuesInMemory):
     def broadcast_shape(
         self, tensors: Sequence[Value], broadcast: Sequence[Sequence[bool]] | None = None
     ) -> tuple[Size, ...]:
-        """The shape of an element-wise result; sizes that are not broadcast must be the same."""
+        """Return the shape of an element-wise result; sizes that are not broadcast must be the same."""
         if broadcast is None:
             broadcast = [[self.sizes.find(s) == 1 for s in tensor.shape] for tensor in tensors]
         shape: list[Size] = []
@@ -87,7 +87,7 @@ class Step(ValuesInMemory):
         return self.stretched(self.view(value), shape)
 
     def stretched(self, view: View, shape: tuple[Size, ...]) -> View:
-        """A view broadcast to a shape of as many dimensions."""
+        """Return a view broadcast to a shape of as many dimensions."""
         sizes = [self.sizes.find(size) for size in view.shape]
         axes = tuple(
             None if size == 1 and self.sizes.find(target) != 1 else axis
@@ -148,7 +148,7 @@ class Step(ValuesInMemory):
         self.append(Check(condition, list(operands), kind, text))
 
     def checked_index(self, index: Scalar, size: Size) -> Scalar:
-        """An index of this step, from the front, after a check that it is in range."""
+        """Return an index of this step, from the front, after a check that it is in range."""
         operands = [index, Scalar(str(size), "int64", invariant=True)]
         in_range = Expression("in range", "in range", None, "bool")
         self.check(in_range, operands, IndexError, "index out of range")

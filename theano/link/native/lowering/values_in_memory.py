@@ -22,7 +22,7 @@ class ValuesInMemory(StatementsOfStep):
     """A step that can have its values in memory."""
 
     def view(self, value: Value) -> View:
-        """The value in memory."""
+        """Return the value in memory."""
         if isinstance(value, View):
             return value
         if isinstance(value, Splat):
@@ -37,7 +37,7 @@ class ValuesInMemory(StatementsOfStep):
         return View.of(buffer)
 
     def copied(self, value: Value) -> Buffer:
-        """A new buffer that holds a value."""
+        """Return a new buffer that holds a value."""
         buffer = self.temporary(value.dtype, value.shape)
         source = value.scalar if isinstance(value, Splat) else self.view(value)
         if isinstance(source, View) and self._is_anything(source.buffer):
@@ -53,19 +53,19 @@ class ValuesInMemory(StatementsOfStep):
         )
 
     def rows_without_gaps(self, dtype: str, shape: tuple[Size, ...]) -> Buffer:
-        """A new buffer for functions that write row after row, whose strides nobody changes."""
+        """Return a new buffer for functions that write row after row, whose strides nobody changes."""
         buffer = self.temporary(dtype, shape)
         buffer.packed = True
         return buffer
 
     def keep_order(self, view: View) -> View:
-        """A view whose memory nobody will move to where it has other strides."""
+        """Return a view whose memory nobody will move to where it has other strides."""
         if view.buffer.role == "temporary":
             view.buffer.packed = True
         return view
 
     def load(self, view: View) -> Scalar:
-        """The one element of a view without dimensions; what may be a size is known before the loop."""
+        """Return the one element of a view without dimensions; what may be a size is known before the loop."""
         if self.repeats and view.dtype == "int64" and self.invariant(view):
             return self._in_prologue(view)
         result = self.number(view.dtype)
@@ -73,7 +73,7 @@ class ValuesInMemory(StatementsOfStep):
         return result
 
     def numbers(self, view: View) -> IndexVector:
-        """The elements of an invariant vector of known size, as numbers of the prologue."""
+        """Return the elements of an invariant vector of known size, as numbers of the prologue."""
         (size,) = view.shape
         assert isinstance(size, int)
         starts = [self.sizes.binary(view.start[0], "+", k * view.steps[0]) for k in range(size)]
@@ -81,14 +81,14 @@ class ValuesInMemory(StatementsOfStep):
         return IndexVector(tuple(items), view.dtype)
 
     def _in_prologue(self, view: View) -> Scalar:
-        """The one element of an invariant view, read before the first step."""
+        """Return the one element of an invariant view, read before the first step."""
         # the text below is written for these strides
         view.buffer.root().packed = True
         name = self.sizes.define(view.dtype, first_element(view, self.sizes))
         return Scalar(name, view.dtype, True)
 
     def reshaped(self, value: Value, shape: tuple[Size, ...]) -> Value:
-        """The elements in C order under another shape of as many elements."""
+        """Return the elements in C order under another shape of as many elements."""
         if isinstance(value, Splat):
             return Splat(value.scalar, shape) if shape else value.scalar
         view = self.view(value)
@@ -136,7 +136,7 @@ class ValuesInMemory(StatementsOfStep):
         self.append(Gemm(a, b, out, packed), out.buffer)
 
     def packed_position(self, view: View) -> int:
-        """The position of an invariant matrix among those that are packed before the loop."""
+        """Return the position of an invariant matrix among those that are packed before the loop."""
         for k, other in enumerate(self.packed):
             if other.buffer is view.buffer and (other.axes, other.steps, other.start) == (
                 view.axes,

@@ -148,7 +148,7 @@ class _Blocks:
         return [Reduce(reduction.operation, source, reduction.axes, target, reduction.dtype)]
 
     def _view(self, view: View, d: int, direction: int, merged: Size = 1) -> View:
-        """A view of the rows of a block."""
+        """Return a view of the rows of a block."""
         shape, start, axis = list(view.shape), list(view.start), view.axes[d]
         shape[d] = product_of(merged, self.count)
         if axis is None:
@@ -163,7 +163,7 @@ class _Blocks:
         return View(buffer, tuple(shape), view.axes, view.steps, tuple(start))
 
     def _buffer(self, whole: Buffer) -> Buffer:
-        """The memory of a block in place of that of all steps."""
+        """Return the memory of a block in place of that of all steps."""
         if whole in self._buffers:
             return self._buffers[whole]
         merged = self.group.merged_rows.get(whole, 1)
@@ -269,6 +269,6 @@ class _Blocks:
 
 
 def _from(view: View, first: Size, rows: Size) -> View:
-    """A view from a row on."""
+    """Return a view from a row on."""
     start = [sum_of(view.start[0], first), *view.start[1:]]
     return View(view.buffer, (rows, *view.shape[1:]), view.axes, view.steps, tuple(start))

@@ -49,7 +49,7 @@ def split_products(loop: Loop) -> None:
 
 
 def _ranges_read(step: Step, product: Gemm) -> dict[Range, list[View]]:
-    """The ranges of columns, and the views that read them; empty where it does not hold."""
+    """Return the ranges of columns, and the views that read them; empty where it does not hold."""
     buffer = product.out.buffer
     plain = buffer.role == "temporary" and buffer.place is None and not buffer.packed
     if product.packed is None or not plain or product.b.axes[1] is None:

@@ -93,7 +93,7 @@ def _group(
     overwriting: set[Buffer],
     dependence: Dependence,
 ) -> _Group:
-    """The group of the first of some statements; without members if it is not done row by row."""
+    """Return the group of the first of some statements; without members if it is not done row by row."""
     group = _Group()
     members, rest = statements[:1], statements[1:]
     mine = rows[members[0]]
@@ -131,7 +131,7 @@ def _largest(members: Iterable[Statement]) -> tuple[Size, ...]:
 
 
 def _rows_of(statement: Statement, sizes: Sizes) -> _Rows | None:
-    """The rows of a statement of large arrays that can be done row by row."""
+    """Return the rows of a statement of large arrays that can be done row by row."""
     shape = [sizes.find(size) for size in statement.row_by_row() or ()]
     if not shape or isinstance(shape[0], int) and shape[0] < FEWEST_ROWS:
         return None

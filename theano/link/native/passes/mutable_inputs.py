@@ -28,7 +28,7 @@ from theano.pytensor_internals.graphs.graph import protected_inputs
 def mutable_inputs(
     fgraph: FunctionGraph, nodes: Collection[Apply]
 ) -> dict[Variable, Variable | None]:
-    """The inputs that may be overwritten once these nodes have run.
+    """Return the inputs that may be overwritten once these nodes have run.
 
     With a shared variable comes its next value, which is the first to take its memory.
     """
@@ -78,7 +78,7 @@ def compute_into_inputs(segment: Segment) -> None:
 
 
 def _candidates(segment: Segment) -> Iterator[tuple[Output, str]]:
-    """Outputs that may be computed in the memory of an input, and the name of the input."""
+    """Yield outputs that may be computed in the memory of an input, and the name of the input."""
     statements = segment.step.statements
     last, first = last_uses(statements), first_uses(statements)
     outputs = {output.buffer: output for output in segment.outputs}

@@ -263,7 +263,7 @@ class _Tracker:
         return Access(memory, row, owner, axes, write)
 
     def _in_root(self, view: View):
-        """The axes of the root that a view touches, and which of its dimensions run along which."""
+        """Return the axes of the root that a view touches, and which of its dimensions run along which."""
         buffer = view.buffer
         if buffer.source is not None:
             alias = buffer.source

@@ -106,7 +106,7 @@ def _is_another_name(buffer: Buffer) -> bool:
 
 
 def first_uses(statements: list[Statement]) -> dict[Buffer, int]:
-    """The position of the first statement that reads or writes the memory of each buffer."""
+    """Return the position of the first statement that reads or writes the memory of each buffer."""
     first: dict[Buffer, int] = {}
     for position, statement in enumerate(statements):
         for buffer in [*(view.buffer for view in statement.views()), *statement.written()]:
@@ -115,7 +115,7 @@ def first_uses(statements: list[Statement]) -> dict[Buffer, int]:
 
 
 def last_uses(statements: list[Statement]) -> dict[Buffer, int]:
-    """The position of the last statement that reads or writes each buffer, or its memory."""
+    """Return the position of the last statement that reads or writes each buffer, or its memory."""
     last: dict[Buffer, int] = {}
     for position, statement in enumerate(statements):
         for buffer in statement.buffers():

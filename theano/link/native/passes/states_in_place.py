@@ -85,6 +85,6 @@ def _copy_before_all_else(loop: Loop, write: RowWrite, before: Buffer) -> Copy |
 
 
 def _touched(statement: Statement) -> set[Buffer]:
-    """The memory that a statement reads or writes."""
+    """Return the memory that a statement reads or writes."""
     views = {view.buffer.root() for view in statement.views()}
     return views | {buffer.root() for buffer in statement.written()}

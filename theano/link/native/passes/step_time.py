@@ -11,7 +11,7 @@ from theano.link.native.statements.base import Statement, Work
 
 
 def nanoseconds(statements: Iterable[Statement], sizes: Sizes) -> list[Work]:
-    """The time of a step, by the sizes that it grows with."""
+    """Return the time of a step, by the sizes that it grows with."""
     # those of the same sizes together: repeated statements are most of a long program
     terms: dict[tuple[Size, ...], float] = {}
     for statement in statements:
@@ -22,7 +22,7 @@ def nanoseconds(statements: Iterable[Statement], sizes: Sizes) -> list[Work]:
 
 
 def known_nanoseconds(statements: Iterable[Statement], sizes: Sizes) -> float | None:
-    """The time of a step all of whose sizes are known; None where one is not."""
+    """Return the time of a step all of whose sizes are known; None where one is not."""
     total = 0.0
     for statement in statements:
         for work in statement.nanoseconds():

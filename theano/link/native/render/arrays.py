@@ -27,7 +27,7 @@ def loops(
 def passes(
     names: Sequence[str], sizes: Sequence[Size | str], body: Sequence[str], polls: int
 ) -> list[str]:
-    """The same around single elements, with polls between blocks of them."""
+    """Return the same around single elements, with polls between blocks of them."""
     if not polls or not names:
         return loops(names, sizes, body)
     *around, name = names
@@ -59,7 +59,7 @@ class Array:
         return C_TYPES[self.dtype]
 
     def at(self, *indices: str) -> str:
-        """The element at these indices, one for each dimension."""
+        """Return the element at these indices, one for each dimension."""
         return f"{self.name}[{self.offset(*indices)}]"
 
     def offset(self, *indices: str) -> str:

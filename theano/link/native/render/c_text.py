@@ -61,7 +61,7 @@ _MAKES = (
 
 
 def c_text(steps: Iterable[Step], lines: Iterable[str]) -> str:
-    """A text that a C compiler takes: what the functions of some steps need, and their lines."""
+    """Return a text that a C compiler takes: what the functions of some steps need, and their lines."""
     text = "\n".join(lines)
     return "\n".join([*preamble(steps, text), text]) + "\n"
 
@@ -86,7 +86,7 @@ def preamble(steps: Iterable[Step], text: str) -> list[str]:
 
 
 def _called_activations(text: str) -> str:
-    """The activations, without sections of which a text calls no function."""
+    """Return the activations, without sections of which a text calls no function."""
     kept = [heading for heading, call in _SECTIONS.items() if call.search(text)]
     return _activations_with(tuple(kept))
 
@@ -120,7 +120,7 @@ def _is_called(names: Sequence[str], text: str, called: Callable[[str], bool]) -
 
 @functools.cache
 def _made_by(line: str) -> tuple[str, ...]:
-    """The names of functions that a line makes, if it does."""
+    """Return the names of functions that a line makes, if it does."""
     for pattern, name, parts in _MAKES:
         found = pattern.match(line)
         if found is not None:
@@ -134,7 +134,7 @@ def _content(path: str) -> str:
 
 
 def indented(lines: Iterable[str]) -> list[str]:
-    """The lines of a function, which are written without."""
+    """Return the lines of a function, which are written without."""
     depth, result = 0, []
     for line in lines:
         depth -= line.startswith("}")
@@ -176,7 +176,7 @@ def without_comments(lines: Iterable[str]) -> list[str]:
 
 
 def listed(opening: str, items: Iterable[str], closing: str) -> str:
-    """A list of parameters, or of what they are in a call, in as many lines as it takes."""
+    """Return a list of parameters, or of what they are in a call, in as many lines as it takes."""
     return fill(f"{opening}{', '.join(items)}{closing}", 110, subsequent_indent="        ")
 
 

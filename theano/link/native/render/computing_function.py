@@ -36,7 +36,7 @@ class ComputingFunction:
 def computing_function(
     segment: Segment, has_slots: bool, names: Iterable[str], lines: list[str]
 ) -> ComputingFunction:
-    """The function of some lines of a segment, which end with what they return in ``status``.
+    """Return the function of some lines of a segment, which end with what they return in ``status``.
 
     Parameters
     ----------
@@ -68,7 +68,7 @@ def computing_function(
 
 
 def _types_before(segment: Segment) -> dict[str, str]:
-    """The C types of what a segment names before it computes."""
+    """Return the C types of what a segment names before it computes."""
     entries = segment.step.sizes.entries
     named = {e.name for e in entries if isinstance(e, NameNumber | NameChecked)}
     for argument, _ in segment.inputs:

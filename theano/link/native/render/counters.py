@@ -120,17 +120,17 @@ class Counters:
         return _CODE % (self._serial, max(1, len(self.table)), max(1, self._shapes))
 
     def read(self, library: ctypes.CDLL) -> list[list[int]]:
-        """The numbers of each counter, in the order of `FIELDS`."""
+        """Return the numbers of each counter, in the order of `FIELDS`."""
         table = (ctypes.c_int64 * (4 * len(self.table))).in_dll(library, "tn_counters")
         return [list(table[4 * k : 4 * k + 4]) for k in range(len(self.table))]
 
     def read_shapes(self, library: ctypes.CDLL) -> dict[ValueOfNode, tuple[int, ...]]:
-        """The shape that each value had last."""
+        """Return the shape that each value had last."""
         table = (ctypes.c_int64 * max(1, self._shapes)).in_dll(library, "tn_shapes")
         return {v: tuple(table[v.position : v.position + _rank(v.variable)]) for v in self.values}
 
     def shapes(self, step: Step) -> list[str]:
-        """The lines that report the shapes of the values of a C function."""
+        """Return the lines that report the shapes of the values of a C function."""
         lines = []
         for variable, value in step.values.items():
             known = ValueOfNode(step.name, variable, self._shapes, _is_in_memory(value))
@@ -148,7 +148,7 @@ class Counters:
         return [self._count(Counter(step.name, "waiting", "waiting for other threads"))]
 
     def after(self, step: Step, position: int) -> list[str]:
-        """The line after a statement; none between those that only compute numbers."""
+        """Return the line after a statement; none between those that only compute numbers."""
         statement = step.statements[position]
         node = step.origins.get(statement)
         if not statement.only_numbers:
@@ -159,7 +159,7 @@ class Counters:
         return [self._count(Counter(step.name, "numbers", "numbers", node))]
 
     def after_part(self, step: Step, statement: Statement) -> list[str]:
-        """The line after a statement, or a part of one that is repeated."""
+        """Return the line after a statement, or a part of one that is repeated."""
         node = step.origins.get(statement)
         text = statement.described()
         counter = Counter(step.name, "statement", text, node, statement.called)
@@ -187,7 +187,7 @@ def _is_in_memory(value: Any) -> bool:
 
 
 def _sum(terms: Iterable[tuple[int, tuple[Size, ...]]], step: Step) -> str:
-    """The sum of products of sizes as C."""
+    """Return the sum of products of sizes as C."""
     products = [
         " * ".join([str(each), *(f"({step.sizes.find(size)})" for size in shape)])
         for each, shape in terms

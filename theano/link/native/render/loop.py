@@ -43,7 +43,7 @@ COLUMNS_APART = 2048
 
 
 def declaration(name: str) -> str:
-    """The declaration of a loop's C function."""
+    """Return the declaration of a loop's C function."""
     return f"TN_SHARED int64_t {name}(TN_LOOP);"
 
 
@@ -161,7 +161,7 @@ def _plan(loop: Loop, functions: Mapping[str, str]) -> list[str]:
 
 
 def _arguments(loop: Loop) -> list[str]:
-    """The arrays that are passed, and their strides where these are free."""
+    """Return the arrays that are passed, and their strides where these are free."""
     lines, strides = ["const tn_runtime *const runtime = arrays[0];"], []
     for k, argument in enumerate(loop.arguments, FIRST_ARRAY):
         name = argument.name + ("_out" if argument in loop.rings else "")
@@ -177,7 +177,7 @@ def _arguments(loop: Loop) -> list[str]:
 
 
 def _panel_widths(loop: Loop, sharing: Sharing | None) -> list[str]:
-    """The columns of a panel, asked for once: threads share columns in whole panels."""
+    """Return the columns of a panel, asked for once: threads share columns in whole panels."""
     suffixes = {SUFFIX[view.dtype] for view in loop.step.packed}
     if sharing is not None:
         suffixes |= {unit for _, unit, _ in sharing.ranges if unit != "1"}
@@ -185,7 +185,7 @@ def _panel_widths(loop: Loop, sharing: Sharing | None) -> list[str]:
 
 
 def _threads(loop: Loop, sharing: Sharing) -> list[str]:
-    """The choice of the number of threads, up to the call of all of them.
+    """Return the choice of the number of threads, up to the call of all of them.
 
     Where products are among what rows are shared of, they ask for more than that threads seldom meet.
     """
@@ -260,7 +260,7 @@ def _serial_or_together(loop: Loop) -> list[str]:
 
 
 def _ranges_declared(loop: Loop, sharing: Sharing) -> list[str]:
-    """The bounds of the ranges of a thread, before they are known."""
+    """Return the bounds of the ranges of a thread, before they are known."""
     names = [f"{bound}{k}" for k in sharing.ranges.values() for bound in ("first", "end")]
     names += [
         f"{bound}{k}_panel" for k in packed_ranges(loop.step, sharing) for bound in ("first", "end")

@@ -53,7 +53,7 @@ _codes: WeakKeyDictionary[Step, LoopCode] = WeakKeyDictionary()
 
 
 def loop_code(loop: Loop) -> LoopCode:
-    """The C function of a loop that `lowered_loops.shared_loop` lowered."""
+    """Return the C function of a loop that `lowered_loops.shared_loop` lowered."""
     if loop.step not in _codes:
         _codes[loop.step] = _written(loop)
     return _codes[loop.step]
@@ -74,5 +74,5 @@ def _written(loop: Loop) -> LoopCode:
 
 
 def described(loops: Iterable[Loop]) -> str:
-    """A comment with the names of loops that are one function."""
+    """Return a comment with the names of loops that are one function."""
     return comment(", ".join(dict.fromkeys(loop.name for loop in loops)))

@@ -56,7 +56,7 @@ def _factors(size: Size) -> tuple[Size, ...]:
 
 
 def pointers(lowered: Loop | Segment) -> list[str]:
-    """The declarations of what lies in work memory."""
+    """Return the declarations of what lies in work memory."""
     plan, dtypes = lowered.memory, {one.name: one.dtype for one in lowered.rings}
     assert plan is not None
     placed = [(buffer.name, buffer.dtype, slot) for buffer, slot in plan.buffers.items()]
@@ -94,7 +94,7 @@ def panels(columns: str, width: str) -> str:
 
 
 def packed_ranges(step: Step, sharing: Sharing) -> dict[int, str]:
-    """The numbers of those ranges of a thread that are columns of packed operands, with their dtypes."""
+    """Return the numbers of those ranges of a thread that are columns of packed operands, with their dtypes."""
     found = {}
     for view in step.packed:
         suffix = SUFFIX[view.dtype]
@@ -107,7 +107,7 @@ def packed_ranges(step: Step, sharing: Sharing) -> dict[int, str]:
 
 
 def elements(step: Step, shape: tuple[Size, ...], times: int = 1) -> str:
-    """The number of elements of a shape, a number of times."""
+    """Return the number of elements of a shape, a number of times."""
     product = Product(times)
     for size in shape:
         product = product.times(step.sizes.find(size))

@@ -27,7 +27,7 @@ C_TYPES = {
 
 
 def literal(value: object, dtype: str) -> str:
-    """A number as a C literal of a type."""
+    """Return a number as a C literal of a type."""
     number = np.asarray(value, dtype=dtype)[()]
     if dtype in FLOATS:
         if np.isnan(number):
@@ -54,7 +54,7 @@ def literal(value: object, dtype: str) -> str:
 
 
 def number_in_c(scalar: Scalar) -> str:
-    """A number: its name, or a literal."""
+    """Return a number: its name, or a literal."""
     if scalar.literal is None:
         return scalar.expression
     return literal(scalar.literal, scalar.dtype)
@@ -95,11 +95,11 @@ _C = Spelling(
 
 
 def in_c(size: Size) -> str:
-    """A number, in C."""
+    """Return a number, in C."""
     return spelled(size, _C)
 
 
 def time_in_c(works: Iterable[Work]) -> str:
-    """The sum of times of work, in C."""
+    """Return the sum of times of work, in C."""
     terms = (" * ".join([f"{work.each:.4g}", *map(in_c, work.shape)]) for work in works)
     return " + ".join(terms) or "0.0"

@@ -53,7 +53,7 @@ class ProgramText:
     own_lines: int = 0
 
     def marked(self, symbol: str) -> str:
-        """The text, with a symbol by which its library is known."""
+        """Return the text, with a symbol by which its library is known."""
         return (
             f"{self.text}\n#if !defined TN_PART || TN_PART == 0\n"
             f"extern const char {symbol};\nconst char {symbol} = 0;\n#endif\n"
@@ -118,7 +118,7 @@ class _Function:
 
 
 def _functions_of_segment(segment: Segment, repeated: Repeated) -> list[_Function]:
-    """A segment, after what computes for it."""
+    """Return a segment, after what computes for it."""
     text = emit_segment(segment, repeated)
     computing = text.computing
     own = _Function([comment(str(segment)), *text.lines, ""], None, text.optimized)
@@ -147,7 +147,7 @@ def _steps(segments: Sequence[Segment]) -> list[Step]:
 
 
 def _places(functions: Sequence[_Function]) -> list[Place]:
-    """The place of each function, such that all parts take about as long to compile."""
+    """Return the place of each function, such that all parts take about as long to compile."""
     quick = [sum(not isinstance(line, Row) for line in function.lines) for function in functions]
     optimized = [
         lines if function.optimized else lines // LINES_NOT_OPTIMIZED
@@ -158,7 +158,7 @@ def _places(functions: Sequence[_Function]) -> list[Place]:
 
 
 def _in_parts(sizes: Sequence[int], most: int) -> list[int]:
-    """The part of each function of so many lines."""
+    """Return the part of each function of so many lines."""
     filled = [0] * max(1, min(most, sum(sizes) // LINES_OF_A_PART))
     places = [0] * len(sizes)
     for k in sorted(range(len(sizes)), key=lambda k: -sizes[k]):
@@ -176,5 +176,5 @@ def _in_part(place: Place | None, text: Sequence[str]) -> list[str]:
 
 
 def _in_own_part(about: str, code: LoopCode) -> list[str]:
-    """The lines of a loop, which is compiled by itself or with all the rest."""
+    """Return the lines of a loop, which is compiled by itself or with all the rest."""
     return [about, "#ifdef TN_PART", code.declaration, "#else", *code.lines, "#endif", ""]

@@ -26,7 +26,7 @@ _OVERFLOWS = {"+": "add", "-": "sub", "*": "mul"}
 
 
 def prologue(entries: Iterable[Entry], functions: Mapping[str, str]) -> list[str]:
-    """The lines that name numbers, and refuse calls.
+    """Return the lines that name numbers, and refuse calls.
 
     Parameters
     ----------

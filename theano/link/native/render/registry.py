@@ -117,7 +117,7 @@ def _libraries(statement: Statement) -> Set[str]:
 
 
 def lines_of(statement: Statement, writer: Writer, share: Share | None) -> list[str]:
-    """A statement in C: all of it, or what one of several threads does of it."""
+    """Return a statement in C: all of it, or what one of several threads does of it."""
     return rendering_of(statement).lines(statement, writer, share)
 
 
@@ -133,12 +133,12 @@ def lines_of_a_thread(
 
 
 def about(statement: Statement) -> str:
-    """The comment that stands before a statement."""
+    """Return the comment that stands before a statement."""
     return rendering_of(statement).about(statement)
 
 
 def libraries(statement: Statement) -> Set[str]:
-    """The files besides the prelude that a statement needs."""
+    """Return the files besides the prelude that a statement needs."""
     return rendering_of(statement).libraries(statement)
 
 
@@ -164,7 +164,7 @@ def writes_task(*tasks: type, checks: bool = False) -> Callable[[TaskWriter], Ta
 
 
 def writer_of_task(task: Any, checks: bool) -> TaskWriter:
-    """The function that writes a task.
+    """Return the function that writes a task.
 
     Raises
     ------

@@ -53,14 +53,14 @@ class _Pattern:
         return frozenset(self.operands)
 
     def call(self, name: str) -> list[str]:
-        """The line that calls it."""
+        """Return the line that calls it."""
         called = f"{name}({', '.join(['runtime', *self.operands])})"
         if self.returned:
             return [f"const {self.result} {self.returned} = {called};"]
         return [f"{called};" if self.result == "void" else f"if ((status = {called})) goto end;"]
 
     def definition(self, name: str) -> Definition:
-        """The function."""
+        """Return the function."""
         parameters = [RUNTIME, *(f"{kind}operand{k}" for k, kind in enumerate(self.types))]
         return Definition(
             f"TN_SHARED __attribute__((noinline)) {self.result} {name}({', '.join(parameters)})",
@@ -97,7 +97,7 @@ class Repeated:
     functions: dict[tuple, tuple[str, _Pattern | SharedStatement]] = field(default_factory=dict)
 
     def written(self, segment: Segment, parts: list[Part], fewest: int = 2) -> Calls:
-        """The lines of a segment, with calls for statements that repeat `fewest` times or are shared."""
+        """Return the lines of a segment, with calls for statements that repeat `fewest` times or are shared."""
         types = types_of_names(segment)
         patterns = [
             None if isinstance(part, list) else _as_function(segment, part, types, fewest)
@@ -128,7 +128,7 @@ class Repeated:
 def _as_function(
     segment: Segment, statement: Statement, types: dict[str, str], fewest: int
 ) -> _Pattern | SharedStatement | None:
-    """A statement as a function that threads share or that is called, if it may be one."""
+    """Return a statement as a function that threads share or that is called, if it may be one."""
     shared = shared_statement(segment, statement, types)
     if shared is None and _may_be_apart(statement, fewest):
         return _pattern(segment, statement, types)
@@ -143,7 +143,7 @@ def _may_be_apart(statement: Statement, fewest: int) -> bool:
 
 
 def types_of_names(segment: Segment) -> dict[str, str]:
-    """The C types of what statements may name, as parameters are declared."""
+    """Return the C types of what statements may name, as parameters are declared."""
     step = segment.step
     types = {name: "int64_t " for name in step.sizes.names}
     types |= {name: f"{C_TYPES[dtype]} " for name, dtype in step.sizes.number_types.items()}

@@ -23,7 +23,7 @@ def ring_sizes(loop: Loop) -> list[str]:
 
 
 def trace_shapes(loop: Loop) -> list[str]:
-    """The lines that return the shapes of the rows of traces."""
+    """Return the lines that return the shapes of the rows of traces."""
     sizes = [size for a in loop.arguments if a.kind == "trace" for size in a.shape]
     return [f"result[{k}] = {in_c(size)};" for k, size in enumerate(sizes, FIRST_RESULT)]
 
@@ -53,7 +53,7 @@ def starts(loop: Loop) -> list[str]:
 
 
 def _bytes(loop: Loop, argument: Argument, count: int = 1) -> str:
-    """The bytes of so many rows."""
+    """Return the bytes of so many rows."""
     return elements(loop.step, argument.shape, count * np.dtype(argument.dtype).itemsize)
 
 
@@ -86,7 +86,7 @@ def _address(loop: Loop, argument: Argument, tap: int) -> str:
 
 
 def number_writes(loop: Loop) -> list[str]:
-    """The lines that write results that are single numbers."""
+    """Return the lines that write results that are single numbers."""
     lines = []
     for write in loop.writes:
         if write.row is None:

@@ -129,7 +129,7 @@ _COMPARISON = re.compile(r"([<>=!]=?)(?:, signed (\d))?")
 
 
 def scalar_text(expression: Expression, operands: Sequence[str], dtypes: Sequence[str]) -> str:
-    """The C expression on numbers of these types."""
+    """Return the C expression on numbers of these types."""
     texts = []
     for k, (text, dtype) in enumerate(zip(operands, dtypes, strict=True)):
         wanted = expression.operand_dtype
@@ -154,7 +154,7 @@ def scalar_text(expression: Expression, operands: Sequence[str], dtypes: Sequenc
 
 
 def _converted(text: str, dtype: str, wanted: str) -> str:
-    """The C expression in another type; compilers make vectors of a choice, and not of booleans as a number."""
+    """Return the C expression in another type; compilers make vectors of a choice, and not of booleans as a number."""
     if dtype == "bool" and wanted in FLOATS:
         return f"({text} ? ({C_TYPES[wanted]})1 : ({C_TYPES[wanted]})0)"
     return f"(({C_TYPES[wanted]}){text})"
@@ -163,7 +163,7 @@ def _converted(text: str, dtype: str, wanted: str) -> str:
 def vector_text(
     expression: Expression, operands: Sequence[str], dtypes: Sequence[str], dtype: str
 ) -> str:
-    """The C expression on vectors of a floating-point type, and on masks, which are booleans."""
+    """Return the C expression on vectors of a floating-point type, and on masks, which are booleans."""
     assert expression.in_vectors
     if expression.operand_dtype != "bool":
         operands = [
@@ -195,7 +195,7 @@ def _joined(expression: Expression, count: int) -> str:
 
 
 def _template(expression: Expression, count: int) -> str:
-    """The C expression of so many operands."""
+    """Return the C expression of so many operands."""
     operation, dtype = expression.operation, expression.dtype
     if dtype == "bool" and operation in _OF_BOOLEANS:
         return _OF_BOOLEANS[operation]
@@ -238,7 +238,7 @@ def _comparison(operator: str, signed: str | None) -> str:
 
 
 def without_outer_parentheses(text: str) -> str:
-    """An expression without the parentheses around all of it."""
+    """Return an expression without the parentheses around all of it."""
     depth = 0
     for position, letter in enumerate(text):
         depth += (letter == "(") - (letter == ")")

@@ -60,7 +60,7 @@ class SegmentText:
 def emit_segment(
     segment: Segment, repeated: Repeated, counters: Counters | None = None
 ) -> SegmentText:
-    """The lines of a segment's C function."""
+    """Return the lines of a segment's C function."""
     step, commit = segment.step, segment.commit
     assert segment.memory is not None
     parts = _parts(step, commit, counters)
@@ -102,7 +102,7 @@ def emit_segment(
 
 
 def _parts(step: Step, commit: int | None, counters: Counters | None) -> list[Part]:
-    """The statements, and what stands between them."""
+    """Return the statements, and what stands between them."""
     parts: list[Part] = []
     for position, statement in enumerate(step.statements):
         if position == commit:
@@ -118,7 +118,7 @@ def _parts(step: Step, commit: int | None, counters: Counters | None) -> list[Pa
 
 
 def _repeated_parts(step: Step, blocks: StepBlocks, counters: Counters | None) -> list[Part]:
-    """The statements that are repeated for each block of steps."""
+    """Return the statements that are repeated for each block of steps."""
     parts: list[Part] = [head_of_blocks(blocks)]
     for statement in blocks.parts:
         parts.append(statement)

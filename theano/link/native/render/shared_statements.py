@@ -62,7 +62,7 @@ class SharedStatement:
         return ("shared", self.types, self.text)
 
     def call(self, name: str) -> list[str]:
-        """The lines that have threads call it."""
+        """Return the lines that have threads call it."""
         addresses = ", ".join(["0", *(f"(void *)&{name}" for name in self.operands)])
         return [
             *self.before,
@@ -75,7 +75,7 @@ class SharedStatement:
         ]
 
     def definition(self, name: str) -> Definition:
-        """The function, in which a thread does its part."""
+        """Return the function, in which a thread does its part."""
         given = [
             f"{kind}const operand{k} = *({kind}const *)operands[{k + 1}];"
             for k, kind in enumerate(self.types)
@@ -96,7 +96,7 @@ class SharedStatement:
 def shared_statement(
     segment: Segment, statement: Statement, types: Mapping[str, str]
 ) -> SharedStatement | None:
-    """A statement of a segment as threads share it; None where one thread does it.
+    """Return a statement of a segment as threads share it; None where one thread does it.
 
     Parameters
     ----------

@@ -39,7 +39,7 @@ def emit_statements(
 
 
 def barrier(sharing: Sharing, position: int, then: Sequence[str] = ()) -> list[str]:
-    """The barrier before a statement, if there is one, and what follows it."""
+    """Return the barrier before a statement, if there is one, and what follows it."""
     by_columns, by_rows = position in sharing.barriers, position in sharing.barriers_by_rows
     if not by_columns and not by_rows:
         return []
@@ -71,7 +71,7 @@ def noted_statement(
 
 
 def about_lines(statement: Statement) -> list[str]:
-    """The comment that stands before a statement."""
+    """Return the comment that stands before a statement."""
     return [comment(text)] if (text := about(statement)) else []
 
 

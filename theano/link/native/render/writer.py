@@ -33,7 +33,7 @@ class Writer:
     functions: Mapping[str, str] = field(default_factory=dict)
 
     def function(self, name: str) -> str:
-        """The C function of a loop that was lowered under a name."""
+        """Return the C function of a loop that was lowered under a name."""
         return self.functions.get(name, name)
 
     def rename(self, name: str) -> str:
@@ -45,19 +45,19 @@ class Writer:
         return place_of(view, self.sizes).renamed(self.rename)
 
     def size(self, size: Size) -> Size:
-        """A size, or another number that was computed before."""
+        """Return a size, or another number that was computed before."""
         return size if isinstance(size, int) else size.renamed(self.rename)
 
     def shape(self, view: View) -> tuple[Size, ...]:
-        """The shape of a view, in which sizes that are the same have one name."""
+        """Return the shape of a view, in which sizes that are the same have one name."""
         return tuple(self.size(self.sizes.find(size)) for size in view.shape)
 
     def number(self, scalar: Scalar) -> str:
-        """A number."""
+        """Return a number."""
         return number_in_c(scalar) if scalar.literal is not None else self.rename(scalar.expression)
 
     def result(self, compute: Compute) -> str:
-        """A result within a pass over elements."""
+        """Return a result within a pass over elements."""
         return compute.name
 
     def fails(self, kind: type[Exception], text: str) -> str:

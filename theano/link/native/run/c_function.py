@@ -121,14 +121,14 @@ class CFunction:
         self._bind(self._shared[shared], shared.type.filter(value))
 
     def with_values(self, values: Mapping[Variable, Any]) -> CFunction:
-        """The same function with other values of shared variables, of those that it reads."""
+        """Return the same function with other values of shared variables, of those that it reads."""
         made = CFunction(self._of, self._shares)
         for variable in self._shared:
             made.bind(variable, values.get(variable, self.bound_value(variable)))
         return made
 
     def bound_value(self, shared: Variable) -> np.ndarray:
-        """The value of a shared variable that calls read."""
+        """Return the value of a shared variable that calls read."""
         return self._values[self._shared[shared]][0]
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -179,7 +179,7 @@ class CFunction:
         self._bound[position] = c_structures.Given(array.ctypes.data, ctypes.addressof(lengths))
 
     def _unit(self, unit: Unit, values: _Values) -> c_structures.Unit | None:
-        """A part of the function; none where what is computed is what it is given."""
+        """Return a part of the function; none where what is computed is what it is given."""
         native: NativeSegment | None = getattr(unit.run, "native", None)
         if native is None:
             return self._branch(unit.node, values) if isinstance(unit.node.op, IfElse) else None
@@ -209,13 +209,13 @@ class CFunction:
         return c_structures.Unit(None, self._numbers(given), self._numbers(made), *counts, 0, 0, 0)
 
     def _numbers(self, numbers: Sequence[int]) -> int:
-        """The address of an array of int32."""
+        """Return the address of an array of int32."""
         array = (ctypes.c_int32 * len(numbers))(*numbers)
         self._kept.append(array)
         return ctypes.addressof(array)
 
     def _checks(self, checks: Sequence[Check]) -> int:
-        """The address of an array of checks."""
+        """Return the address of an array of checks."""
         made = (c_structures.Check * len(checks))()
         for one, check in zip(made, checks, strict=True):
             one.text, one.given = check.text.encode(), (-1, -1)
@@ -225,7 +225,7 @@ class CFunction:
         return ctypes.addressof(made)
 
     def _texts(self, texts: Sequence[str]) -> int:
-        """The address of an array of texts."""
+        """Return the address of an array of texts."""
         array = (ctypes.c_char_p * len(texts))(*[text.encode() for text in texts])
         self._kept.append(array)
         return ctypes.addressof(array)
@@ -265,7 +265,7 @@ class _Values:
             self.position[unit.node.outputs[0]] = self.position[unit.node.inputs[0]]
 
     def given_to(self, segment: Any) -> list[int]:
-        """The numbers of what a segment is given."""
+        """Return the numbers of what a segment is given."""
         return [self.position[p if p.variable is None else p.variable] for p in segment.inputs]
 
     def _add(self, variable: Any, name: str | None, made_by: int = -1) -> None:
@@ -283,7 +283,7 @@ class _Values:
 
 
 def _loaded(function: Any, shares: bool, bound: Sequence[np.ndarray]) -> CFunction:
-    """A function of what was pickled of one."""
+    """Return a function of what was pickled of one."""
     made = CFunction(function, shares)
     for shared, value in zip(made._shared, bound, strict=True):
         made.bind(shared, value)
@@ -291,7 +291,7 @@ def _loaded(function: Any, shares: bool, bound: Sequence[np.ndarray]) -> CFuncti
 
 
 def c_function(function: Any, partition_work: bool = False) -> CFunction:
-    """A compiled function that C calls by address: no Python, no lock, from any thread.
+    """Return a compiled function that C calls by address: no Python, no lock, from any thread.
 
     Parameters
     ----------
@@ -330,7 +330,7 @@ def c_function(function: Any, partition_work: bool = False) -> CFunction:
 
 
 def header_folder() -> str:
-    """The folder of ``tn_function.h``, for a C compiler's ``-I``."""
+    """Return the folder of ``tn_function.h``, for a C compiler's ``-I``."""
     return str(SOURCES)
 
 
@@ -341,7 +341,7 @@ def message() -> str:
 
 
 def _machine(function: Any) -> NativeMachine:
-    """The parts of a function, all of which are native."""
+    """Return the parts of a function, all of which are native."""
     engine = report(function)
     machine = function.vm
     updated = [i.variable for i in function.maker.inputs if i.update is not None]

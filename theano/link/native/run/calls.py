@@ -86,7 +86,7 @@ class CheckFailed(Exception):
 
 @cache
 def runtime_table() -> ctypes.Array:
-    """The addresses of the runtime's functions, in the order that generated code expects."""
+    """Return the addresses of the runtime's functions, in the order that generated code expects."""
     offer_lapack()
     offer_order()
     return (ctypes.c_void_p * len(RUNTIME_FUNCTIONS))(*map(symbol, RUNTIME_FUNCTIONS))
@@ -263,7 +263,7 @@ class NativeSegment:
             self._room = needed
 
     def _converted(self, arrays: list, position: int) -> np.ndarray:
-        """A copy of an array that has an unsuitable layout."""
+        """Return a copy of an array that has an unsuitable layout."""
         wanted, value = self.segment.inputs[position], arrays[position]
         array = np.array(value, order="C", copy=True)
         if array.dtype != wanted.dtype:
@@ -278,7 +278,7 @@ class NativeSegment:
         return self.segment.commits and self._result[1] == COMMITTED
 
     def forget_commit(self) -> None:
-        """A call begins."""
+        """Forget the last commit: a call begins."""
         self._result[1] = 0
 
     def bytes_kept(self) -> tuple[int, int]:

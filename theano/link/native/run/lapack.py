@@ -51,7 +51,7 @@ def _find() -> None:
 
 
 def _address(module: ModuleType, name: str) -> int:
-    """The address of a function that a module of Cython exports."""
+    """Return the address of a function that a module of Cython exports."""
     capsule = module.__pyx_capi__[name]
     name_of, pointer_of = ctypes.pythonapi.PyCapsule_GetName, ctypes.pythonapi.PyCapsule_GetPointer
     name_of.restype, name_of.argtypes = ctypes.c_char_p, [ctypes.py_object]

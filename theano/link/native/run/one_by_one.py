@@ -96,7 +96,7 @@ def _is_composite(node: Apply) -> bool:
 
 
 def _unpacked(node: Apply, storage_map: Any, compute_map: Any) -> Any:
-    """The operations of a Composite one after the other, each on whole arrays."""
+    """Return the operations of a Composite one after the other, each on whole arrays."""
     graph = node.op.scalar_op.fgraph
     ndim = node.outputs[0].type.ndim
     arrays: dict[Any, Any] = {}
@@ -151,7 +151,7 @@ def needs_c(op: Any) -> bool:
 def replay(
     nodes: Sequence[Apply], storage_map: Any, compute_map: Any, compiler: bool
 ) -> Callable[[], None]:
-    """A function that runs nodes in order; made ready when first called.
+    """Return a function that runs nodes in order; made ready when first called.
 
     Most calls of it end in an error, so nothing is compiled that Python can do as well.
     """

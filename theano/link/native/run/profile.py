@@ -188,26 +188,26 @@ class Measurements:
         )
 
     def loops(self) -> list[LoopOfNodes]:
-        """The loops, each by the nodes of its step."""
+        """Return the loops, each by the nodes of its step."""
         read, shapes = self._read(), self._counters.read_shapes(self._library)
         called = {counter.called: counter.node for counter, _ in read if counter.called}
         return [_by_nodes(name, node, read, shapes) for name, node in called.items()]
 
     def loop_times(self) -> tuple[LoopTime, ...]:
-        """The loops that ran, each with its node."""
+        """Return the loops that ran, each with its node."""
         read = self._read()
         called = {counter.called: counter.node for counter, _ in read if counter.called}
         loops = [(node, _loop(name, read)) for name, node in called.items()]
         return tuple(_loop_time(node, loop) for node, loop in loops if loop.calls)
 
     def outer_shapes(self) -> dict[Any, tuple[int, ...]]:
-        """The last shape of each value outside of loops."""
+        """Return the last shape of each value outside of loops."""
         names = {native.segment.name for native in self._natives}
         shapes = self._counters.read_shapes(self._library)
         return {v.variable: shape for v, shape in shapes.items() if v.function in names}
 
     def outer_in_memory(self) -> frozenset:
-        """The values outside of loops that are arrays."""
+        """Return the values outside of loops that are arrays."""
         names = {native.segment.name for native in self._natives}
         return frozenset(
             v.variable for v in self._counters.values if v.function in names and v.in_memory
@@ -249,7 +249,7 @@ def _loop_time(node: Any, loop: LoopProfile) -> LoopTime:
 
 
 def _times_of_loops(fgraph: Any) -> tuple[LoopTime, ...]:
-    """The times of a graph's loops, as a report on loops shows them."""
+    """Return the times of a graph's loops, as a report on loops shows them."""
     measured = _measured.get(fgraph)
     return () if measured is None else measured.loop_times()
 

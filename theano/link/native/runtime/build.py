@@ -63,7 +63,7 @@ def c_files() -> list[Path]:
 
 @cache
 def hash_of_sources() -> str:
-    """A hash of what is compiled, and how."""
+    """Return a hash of what is compiled, and how."""
     digest = hashlib.sha256(" ".join((platform.machine(), *FLAGS)).encode())
     for path in sorted(SOURCES.rglob("*")):
         if path.suffix in (".c", ".h", ".inc"):
@@ -74,7 +74,7 @@ def hash_of_sources() -> str:
 
 @cache
 def hash_of_compiler(compiler: Command) -> str:
-    """A hash of a compiler and its version."""
+    """Return a hash of a compiler and its version."""
     message = subprocess.run([*compiler, "--version"], capture_output=True, check=False).stdout
     about = "\0".join((os.path.realpath(compiler[0]), *compiler[1:]))
     return hashlib.sha256(about.encode() + message).hexdigest()[:12]

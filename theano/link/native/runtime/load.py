@@ -63,7 +63,7 @@ def symbol(name: str) -> int:
 
 
 def library() -> ctypes.CDLL:
-    """The loaded runtime, built first where need be.
+    """Return the loaded runtime, built first where need be.
 
     Raises
     ------
@@ -118,7 +118,7 @@ def _installed_folders() -> Iterator[Path]:
 
 
 def _in_cache(cache: Path, compiler: Command | None) -> list[Path]:
-    """The compiler's library in the cache; without a compiler, each that is there."""
+    """Return the compiler's library in the cache; without a compiler, each that is there."""
     if compiler is None:
         return sorted(cache.glob(library_name("*")))
     return [cache / library_name(hash_of_compiler(compiler))]
@@ -171,7 +171,7 @@ def build(folder: Path, compiler: Command) -> ctypes.CDLL:
 
 
 def _opened(path: Path) -> ctypes.CDLL | None:
-    """The runtime's library, if it was made from these sources."""
+    """Return the runtime's library, if it was made from these sources."""
     library = open_library(path, "tn_sources")
     if library is None:
         return None

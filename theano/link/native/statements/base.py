@@ -93,11 +93,11 @@ class Statement(ABC):
 
     @abstractmethod
     def values_read(self) -> Sequence[Operand]:
-        """The views and numbers that it reads."""
+        """Return the views and numbers that it reads."""
 
     @abstractmethod
     def values_written(self) -> Sequence[Operand]:
-        """The views that it writes, or may, and the numbers that it defines."""
+        """Return the views that it writes, or may, and the numbers that it defines."""
 
     @property
     @abstractmethod
@@ -105,15 +105,15 @@ class Statement(ABC):
         """Return whether it may end the step with an error, or be stopped."""
 
     def errors(self) -> list[tuple[type[Exception], str]]:
-        """The exceptions that it may end the step with; of a loop inside, the caller adds them."""
+        """Return the exceptions that it may end the step with; of a loop inside, the caller adds them."""
         return []
 
     def elementwise(self) -> list[Compute]:
-        """The results that it computes element by element over one shape, each after its operands."""
+        """Return the results that it computes element by element over one shape, each after its operands."""
         return []
 
     def row_by_row(self) -> tuple[Size, ...] | None:
-        """The shape whose rows it can do one after the other, each by itself; None if it cannot."""
+        """Return the shape whose rows it can do one after the other, each by itself; None if it cannot."""
         return None
 
     def in_order(self) -> Sequence[Statement]:
@@ -125,15 +125,15 @@ class Statement(ABC):
         return []
 
     def packed_operand(self) -> int | None:
-        """The position of its operand among those that are packed before the loop."""
+        """Return the position of its operand among those that are packed before the loop."""
         return None
 
     def results(self) -> list[Buffer]:
-        """The buffers that it stores, but for those that `values_written` shows views of."""
+        """Return the buffers that it stores, but for those that `values_written` shows views of."""
         return []
 
     def carried(self) -> list[Buffer]:
-        """The buffers that hold something for the next time that it is done, where it is repeated."""
+        """Return the buffers that hold something for the next time that it is done, where it is repeated."""
         return []
 
     def free_views(self) -> list[View]:
@@ -155,27 +155,27 @@ class Statement(ABC):
         return list({id(one): one for one in found if isinstance(one, View)}.values())
 
     def written(self) -> list[Buffer]:
-        """The buffers that it writes, or may."""
+        """Return the buffers that it writes, or may."""
         return [one.buffer for one in self.values_written() if isinstance(one, View)]
 
     def buffers(self) -> list[Buffer]:
-        """The buffers that it reads, writes or stores, by the names that it has for them."""
+        """Return the buffers that it reads, writes or stores, by the names that it has for them."""
         return [*(view.buffer for view in self.views()), *self.results()]
 
     def memory_written(self) -> set[Buffer]:
-        """The buffers whose memory it writes, or may."""
+        """Return the buffers whose memory it writes, or may."""
         return {buffer.root() for buffer in self.written()}
 
     def memory_touched(self) -> set[Buffer]:
-        """The buffers whose memory it reads or writes."""
+        """Return the buffers whose memory it reads or writes."""
         return {view.buffer.root() for view in self.views()} | self.memory_written()
 
     def numbers_defined(self) -> set[str]:
-        """The names of the numbers that it defines."""
+        """Return the names of the numbers that it defines."""
         return {one.expression for one in self.values_written() if isinstance(one, Scalar)}
 
     def numbers_read(self) -> set[str]:
-        """The names of the numbers that it reads, those of indices among them."""
+        """Return the names of the numbers that it reads, those of indices among them."""
         numbers = {one.expression for one in self.values_read() if isinstance(one, Scalar)}
         return numbers | names_of([start for view in self.views() for start in view.start])
 

@@ -6,7 +6,7 @@ from theano.configdefaults import OFF, POWERS
 
 
 def bucket_of(length: int, setting: str) -> range:
-    """The lengths that share a program with this one, at least 1.
+    """Return the lengths that share a program with this one, at least 1.
 
     Parameters
     ----------

@@ -14,7 +14,7 @@ from theano.pytensor_internals.operations.tensor import AdvancedIncSubtensor1, A
 
 
 def _checked(x: Any, indices: list[Any], trace: Any) -> tuple[list[Any], Padded | None]:
-    """Indices of the first dimensions, with zeros as padding; and one that is padded.
+    """Return indices of the first dimensions, with zeros as padding; and one that is padded.
 
     They must be arrays of one shape, or numbers.
     """
@@ -55,7 +55,7 @@ def _are_numbers(op: Any) -> None:
 
 @pads(AdvancedSubtensor1, AdvancedSubtensor)
 def elements(op, node, inputs, trace):
-    """A padded index takes the first element for its padding."""
+    """Read the first element for the padding of a padded index."""
     _are_numbers(op)
     x, *given = inputs
     x = trace.data(x)

@@ -86,7 +86,7 @@ def _positions(index: Any, lengths: np.ndarray, trace: Any) -> Any:
 
 
 def select(x: Any, axis: int, chosen: Selection, trace: Any) -> Any:
-    """The elements of one dimension, which stays; of those that vary in number, the most."""
+    """Return the elements of one dimension, which stays; of those that vary in number, the most."""
     import jax.numpy as jnp
     from jax import lax
 
@@ -120,7 +120,7 @@ def _varies(index: Any) -> bool:
 
 @pads(Subtensor)
 def taken(op, node, inputs, trace):
-    """The dimensions that are padded, or whose index varies, are indexed first."""
+    """Return the dimensions that are padded, or whose index varies, are indexed first."""
     x, *numbers = inputs
     if isinstance(x, Varying):
         x = trace.data(x)
@@ -229,7 +229,7 @@ def _starts(first: Any, trace: Any) -> Any:
 def _written(
     is_set: bool, node: Any, x: Any, y: Any, axis: int, place: Selection, trace: Any
 ) -> Any:
-    """The array, padded or not, with rows written to one dimension."""
+    """Return the array, padded or not, with rows written to one dimension."""
     if isinstance(x, Padded) and x.axis != axis:
         raise CannotBucket("it writes besides the padded dimension")
     value = x.value if isinstance(x, Padded) else x

@@ -25,7 +25,7 @@ from theano.scan_module.loop.roles import Roles, given_to, places_of_inputs
 
 @pads(Scan)
 def loop(op, node, inputs, trace):
-    """A loop whose number of steps, or whose sequences, vary."""
+    """Return a loop whose number of steps, or whose sequences, vary."""
     import jax.numpy as jnp
 
     roles = Roles.of(op)
@@ -113,7 +113,7 @@ def _check(
 
 
 def _sequence(variable: Variable, value: Any, steps: np.ndarray, trace: Any) -> Sequence:
-    """A sequence, where it is a slice as rows of the array that it is a slice of."""
+    """Return a sequence, where it is a slice as rows of the array that it is a slice of."""
     if isinstance(value, Varying):
         raise CannotBucket("a sequence of lengths")
     if isinstance(value, Padded) and value.axis:

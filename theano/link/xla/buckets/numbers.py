@@ -36,12 +36,12 @@ class Varying:
 
 
 def number(each: np.ndarray) -> Any:
-    """A `Varying`, or the number itself where it is the same for all lengths."""
+    """Return a `Varying`, or the number itself where it is the same for all lengths."""
     return each[0] if (each == each[0]).all() else Varying(each)
 
 
 def each_of(value: Any, cases: int) -> np.ndarray:
-    """The value for each combination of lengths."""
+    """Return the value for each combination of lengths."""
     if isinstance(value, Varying):
         return value.each
     return np.broadcast_to(np.asarray(value), (cases, *np.shape(value)))

@@ -49,11 +49,11 @@ class Padded:
         return np.shape(self.value)
 
     def with_value(self, value: Any, axis: int | None = None) -> Padded:
-        """The same rows of another array, whose padding may be anything."""
+        """Return the same rows of another array, whose padding may be anything."""
         return Padded(value, self.axis if axis is None else axis, self.lengths)
 
     def filled(self, with_what: Any, length: Any) -> Padded:
-        """The array with some number as padding; `length` is how many rows there are."""
+        """Return the array with some number as padding; `length` is how many rows there are."""
         import jax.numpy as jnp
 
         if self.is_zero and with_what == 0:
@@ -74,7 +74,7 @@ def rows_below(length: Any, shape: Sequence[int], axis: int) -> Any:
 
 
 def same_lengths(parts: list[Padded]) -> np.ndarray:
-    """The lengths that all of them have."""
+    """Return the lengths that all of them have."""
     first = parts[0].lengths
     if any(not np.array_equal(first, part.lengths) for part in parts):
         raise CannotBucket("its inputs have different lengths")

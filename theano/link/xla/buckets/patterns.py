@@ -39,7 +39,7 @@ Pattern = tuple[tuple[Place, ...], ...]
 
 
 def loop_places(stage: Stage) -> frozenset[Place]:
-    """The places that the numbers of steps of a stage's loops are made from.
+    """Return the places that the numbers of steps of a stage's loops are made from.
 
     They are also the rows of loops that stopped early, which an earlier stage has run.
     """
@@ -157,7 +157,7 @@ def _is_shared(variable: Variable) -> bool:
 
 
 def made_of_lengths(stage: Stage, places: Collection[Place]) -> dict[int, list[Apply]]:
-    """Static numbers that are made from the lengths at some places: position -> in which steps."""
+    """Return static numbers that are made from the lengths at some places: position -> in which steps."""
     inputs = set(stage.inputs)
     lengths = {stage.static[place.position] for place in places if place.axis is None}
     known = set(stage.static)
@@ -184,7 +184,7 @@ def made_of_lengths(stage: Stage, places: Collection[Place]) -> dict[int, list[A
 
 
 def length_at(place: Place, values: Sequence[Any], static: Sequence[Any]) -> int:
-    """The length that a call has at a place."""
+    """Return the length that a call has at a place."""
     if place.axis is None:
         return int(np.asarray(static[place.position]))
     return int(values[place.position].shape[place.axis]) - place.extra

@@ -69,7 +69,7 @@ class Bucket:
         return np.asarray(np.ravel_multi_index(offsets, [*map(len, self.ranges)]), "int32")
 
     def fixed(self, static: Sequence[Any]) -> list[Any]:
-        """The static values that are the same for all lengths."""
+        """Return the static values that are the same for all lengths."""
         varying = {place.position for place in self.lengths if place.axis is None}
         return [x for k, x in enumerate(static) if k not in varying and k not in self.made]
 
@@ -198,7 +198,7 @@ class BucketedProgram(DeviceProgram):
 
 
 def _padded(value: Any, axis: int, length: int) -> np.ndarray:
-    """The array with zeros up to a length."""
+    """Return the array with zeros up to a length."""
     value = np.asarray(value)
     rows = [(0, 0)] * value.ndim
     rows[axis] = (0, length - value.shape[axis])

@@ -35,7 +35,7 @@ from theano.pytensor_internals.operations.tensor import BatchedDot, JoinDims, Sp
 
 @pads(Elemwise)
 def elementwise(op, node, inputs, trace):
-    """The padding of the result is computed from that of the inputs."""
+    """Compute the padding of the result from that of the inputs."""
     inputs = [trace.data(x) for x in inputs]
     parts = [x for x in inputs if isinstance(x, Padded)]
     if not parts:
@@ -61,7 +61,7 @@ def of_numbers(op, node, inputs, trace):
 
 @pads(DimShuffle)
 def dimensions_changed(op, node, inputs, trace):
-    """The dimension with padding is at another place."""
+    """Move the dimension with padding to its new place."""
     (x,) = inputs
     if isinstance(x, Varying):
         return trace.lower(node, [trace.data(x)])
@@ -98,7 +98,7 @@ _NEUTRAL: dict[type, Any] = {
 
 @pads(CAReduce)
 def reduced(op, node, inputs, trace):
-    """Padding that is reduced over is filled with what the reduction does not notice."""
+    """Return padding that is reduced over is filled with what the reduction does not notice."""
     (x,) = inputs
     if isinstance(x, Varying):
         return trace.lower(node, [trace.data(x)])
@@ -123,7 +123,7 @@ def _has_rows(x: Padded) -> None:
 
 @pads(Argmax)
 def position_of_maximum(op, node, inputs, trace):
-    """Padding is never the greatest; where all are the least, the first is taken."""
+    """Return padding is never the greatest; where all are the least, the first is taken."""
     (x,) = inputs
     axes = tuple(range(x.ndim)) if op.axis is None else tuple(op.axis)
     if x.axis not in axes:
@@ -137,7 +137,7 @@ def position_of_maximum(op, node, inputs, trace):
 
 @pads(CumOp)
 def accumulated(op, node, inputs, trace):
-    """Padding comes last, so that no row has anything of it."""
+    """Return padding comes last, so that no row has anything of it."""
     (x,) = inputs
     if op.axis is None and x.ndim > 1:
         raise CannotBucket("it joins all dimensions")
@@ -211,7 +211,7 @@ def reshaped(x: Padded, shapes: np.ndarray) -> Padded:
 
 @pads(Reshape)
 def with_shape(op, node, inputs, trace):
-    """The dimensions before the padded one stay, so that padding stays behind the rows."""
+    """Return the dimensions before the padded one stay, so that padding stays behind the rows."""
     x, lengths = inputs
     if not isinstance(x, Padded) or is_traced(lengths):
         raise CannotBucket("its shape varies, and what it reshapes is not padded")
@@ -241,7 +241,7 @@ def dimension_split(op, node, inputs, trace):
 
 @pads(Alloc, AllocEmpty, makes_arrays=True)
 def allocated(op, node, inputs, trace):
-    """An array of which a length varies: as long as the greatest."""
+    """Return an array of which a length varies: as long as the greatest."""
     first = 0 if isinstance(op, AllocEmpty) else 1
     filling = inputs[0] if first else 0
     lengths = [each_of(x, trace.cases) for x in inputs[first:] if not is_traced(x)]
@@ -316,13 +316,13 @@ def _behind_each_other(node: Any, which: Any, arrays: list[Any], axis: int, trac
 
 @pads(OpFromGraph)
 def inner_graph(op, node, inputs, trace):
-    """The operations inside."""
+    """Return the operations inside."""
     return trace.graph(op.fgraph, inputs)
 
 
 @pads(SpecifyShape)
 def specified(op, node, inputs, trace):
-    """The shape without the padding is checked."""
+    """Check the shape without the padding."""
     x, *wanted = inputs
     if isinstance(x, Varying) or any(is_traced(n) for n in wanted):
         raise CannotBucket("a shape that varies is specified")

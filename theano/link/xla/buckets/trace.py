@@ -83,14 +83,14 @@ class BucketTrace:
                 self.values.setdefault(variable, result)
 
     def graph(self, graph: Any, inputs: Sequence[Any]) -> list[Any]:
-        """The outputs of its own graph, such as that inside an operation."""
+        """Return the outputs of its own graph, such as that inside an operation."""
         inside = BucketTrace(self.context, self.cases, self.case)
         inside.values.update(zip(graph.inputs, inputs, strict=True))
         inside.run(graph.toposort())
         return [inside.value(variable) for variable in graph.outputs]
 
     def value(self, variable: Variable) -> Any:
-        """An array or number, `Padded`, or `Varying`."""
+        """Return an array or number, `Padded`, or `Varying`."""
         return variable.data if isinstance(variable, Constant) else self.values[variable]
 
     def _results(self, node: Apply, inputs: list[Any]) -> list[Any]:
@@ -122,7 +122,7 @@ class BucketTrace:
         return run_named(node, given, replace(self.context, known=known))
 
     def known(self) -> dict[Variable, Any]:
-        """The values that are the same for all lengths, or as long."""
+        """Return the values that are the same for all lengths, or as long."""
         return {k: v for k, v in self.values.items() if not isinstance(v, Padded | Varying)}
 
     def number(self, value: Any) -> Any:
@@ -134,16 +134,16 @@ class BucketTrace:
         return each[0] if same else jnp.asarray(each)[self.case]
 
     def data(self, value: Any) -> Any:
-        """A number that varies as a traced one; any other value as it is."""
+        """Return a number that varies as a traced one; any other value as it is."""
         return self.number(value) if isinstance(value, Varying) else value
 
     def filled(self, part: Padded, with_what: Any) -> Padded:
-        """An array with a number as padding."""
+        """Return an array with a number as padding."""
         return part.filled(with_what, self.number(part.lengths))
 
 
 def shape_each(x: Any, cases: int) -> np.ndarray:
-    """The shape of an array for each combination of lengths."""
+    """Return the shape of an array for each combination of lengths."""
     shape = np.array(np.broadcast_to(np.array(np.shape(_array(x)), "int64"), (cases, _ndim(x))))
     if isinstance(x, Padded):
         shape[:, x.axis] = x.lengths

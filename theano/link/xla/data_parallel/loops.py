@@ -28,7 +28,7 @@ from theano.scan_module.loop.roles import InnerInputs, OuterOutputs, Roles
 
 @splits(Scan)
 def loop(op: Scan, node: Apply, parts: Sequence[Any], sizes: Sizes) -> list[Any]:
-    """The parts of the outputs."""
+    """Return the parts of the outputs."""
     if Roles.of(op).outer_inputs(parts).n_steps is not ALL:
         raise CannotSplit("it makes as many steps as the batch has rows")
     loop = _LoopParts(op, parts)

@@ -46,7 +46,7 @@ class Split:
     devices: tuple[str, ...] = ()
 
     def mesh(self, default: Any) -> Any:
-        """The devices as JAX takes them; `default` is one of the kind that is meant."""
+        """Return the devices as JAX takes them; `default` is one of the kind that is meant."""
         jax = require_jax()
         if self.devices:
             found = [find_device(name) for name in self.devices]
@@ -125,7 +125,7 @@ def _own_rows(value: Any) -> Any:
 
 
 def _checked(errors: Sequence[Exception], returned: Sequence[Any]) -> list[Any]:
-    """The outputs, if all holds that is required on this process's devices."""
+    """Return the outputs, if all holds that is required on this process's devices."""
     *outputs, holds = returned
     if errors:
         held = _own_rows(holds) if is_traced(holds) else holds
@@ -154,7 +154,7 @@ class SplitProgram:
         return Call(program, values, partial(_checked, errors))
 
     def lowered(self, values: Sequence[Any]) -> Any:
-        """The program for these inputs, as JAX lowers it."""
+        """Return the program for these inputs, as JAX lowers it."""
         return self._specialised(values, [])[0].function.lower(*values)
 
     def _specialised(
@@ -241,7 +241,7 @@ class SplitProgram:
     def _explained(
         self, reason: BaseException | None, given: Mapping, trace: SplitTrace
     ) -> BaseException | None:
-        """A failure's reason, with the inputs that are not split and have as many rows as the batch."""
+        """Return a failure's reason, with the inputs that are not split and have as many rows as the batch."""
         rows = trace.rows * trace.devices
         alike = [
             f"{v} in dimension {given[v].shape.index(rows)}"

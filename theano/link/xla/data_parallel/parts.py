@@ -100,7 +100,7 @@ class Sizes:
         return any(own is not other for own, other in pairs)
 
     def known(self) -> list[Any]:
-        """The values of the inputs."""
+        """Return the values of the inputs."""
         if self.values is None:
             raise CannotSplit("it depends on lengths, within a loop")
         return self.values

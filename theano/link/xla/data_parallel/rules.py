@@ -91,7 +91,7 @@ def parts_of_results(node: Any, parts: list[Any], sizes: Any) -> list[Any]:
 
 
 def _parts_with_total(node: Any, parts: list[Any], sizes: Any) -> list[Any]:
-    """A number of all rows may be computed with, but is no length."""
+    """Allow computing with a number of all rows, which is no length."""
     if not isinstance(node.op, Elemwise | DimShuffle | ScalarFromTensor | TensorFromScalar):
         raise CannotSplit(_COMPUTES)
     results = parts_of_results(node, [ALL if p is TOTAL else p for p in parts], sizes)
@@ -118,7 +118,7 @@ _COMPUTES = "it computes with the number of rows, which is to be done after the 
 
 
 def _same_rows(parts: list[Any]) -> Rows:
-    """The rows that all inputs with rows have; others must be whole."""
+    """Return the rows that all inputs with rows have; others must be whole."""
     if SUMMAND in parts:
         raise summed(parts)
     rows = {part for part in parts if isinstance(part, Rows)}

@@ -229,7 +229,7 @@ class SplitTrace:
         return True
 
     def _axis_of_equal_rows(self, own: np.ndarray, other: np.ndarray) -> int | None:
-        """The dimension with the batch of an array that is the same for each device's rows."""
+        """Return the dimension with the batch of an array that is the same for each device's rows."""
         axes = [k for k, (a, b) in enumerate(zip(own.shape, other.shape, strict=True)) if a != b]
         if len(axes) != 1 or own.shape[axes[0]] != self.rows:
             return None
@@ -282,7 +282,7 @@ _NUMBERS_IN_EACH_WAY = 6
 
 
 def _numbers_as_data(node: Apply, parts: list) -> Iterator[list]:
-    """The parts with some numbers of rows as data, the fewest first; the others are lengths."""
+    """Yield the parts with some numbers of rows as data, the fewest first; the others are lengths."""
     counts = dict.fromkeys(
         variable
         for variable, part in zip(node.inputs[1:], parts[1:], strict=True)

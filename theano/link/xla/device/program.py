@@ -96,7 +96,7 @@ class Specialisation:
     is_dropped: bool = False
 
     def compiled(self) -> Any:
-        """The program as XLA compiles it."""
+        """Return the program as XLA compiles it."""
         if self.executable is None:
             assert self.types is not None
             with warnings.catch_warnings():
@@ -243,7 +243,7 @@ class DeviceProgram:
     def _program(
         self, key: Any, values: Sequence[Any], trace: Callable[[Sequence[Any], Notes], list[Any]]
     ) -> Specialisation:
-        """The program that is kept under a key, or a new one; XLA compiles it when it is run."""
+        """Return the program that is kept under a key, or a new one; XLA compiles it when it is run."""
         import jax
 
         found = self.specialisations.get(key)
@@ -332,7 +332,7 @@ class DeviceProgram:
 
 
 def _as_output(value: Any, variable: Any, others: Sequence[Any]) -> Any:
-    """A value as the program gives it: its own array, not an input's or another output's."""
+    """Return a value as the program gives it: its own array, not an input's or another output's."""
     import jax.numpy as jnp
 
     if any(value is other for other in others):

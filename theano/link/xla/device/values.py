@@ -115,17 +115,17 @@ class DeviceValues:
         return Context(self.precision, platform=(named or self.device).platform)
 
     def device_name(self, named: Any) -> str:
-        """The name of the device that the graph names, or of the engine's own."""
+        """Return the name of the device that the graph names, or of the engine's own."""
         device = named or self.device
         kind = {"cpu": "xla:cpu", "gpu": "cuda"}.get(device.platform, device.platform)
         return f"{kind}{device.id}" if device.id else kind
 
     def given(self) -> dict[Variable, Any]:
-        """The value of each input of the function, where it is."""
+        """Return the value of each input of the function, where it is."""
         return {variable: self.storage_map[variable][0] for variable in self.fgraph.inputs}
 
     def copies_of_outputs(self, known: dict[Variable, Any]) -> dict[Variable, Any]:
-        """Copies of those inputs that are outputs, too: a program may overwrite the inputs."""
+        """Return copies of those inputs that are outputs, too: a program may overwrite the inputs."""
         same = {variable for variable in self.fgraph.outputs if variable in known}
         return {variable: deepcopy(known[variable]) for variable in same}
 
@@ -139,7 +139,7 @@ class DeviceValues:
         return [k for k, variable in enumerate(inputs) if variable in replaced]
 
     def on_device(self, variable: Variable, known: dict[Variable, Any], named: Any) -> Any:
-        """The value of a variable, moved to the device that is to read it if it is elsewhere."""
+        """Return the value of a variable, moved to the device that is to read it if it is elsewhere."""
         device = named or self.device
         if isinstance(variable, Constant):
             if (variable, device) not in self._constants:
@@ -209,7 +209,7 @@ class DeviceValues:
         )
 
     def _as_stored(self, place: Place, value: Any) -> Any:
-        """An output where and as its type says."""
+        """Return an output where and as its type says."""
         if place.device is not None:
             there = is_traced(value) and value.devices() == {place.device}
             return value if there else _moved(value, place.device)
@@ -221,7 +221,7 @@ class DeviceValues:
 
 
 def _taken(value: Any, taken: set[int]) -> np.ndarray:
-    """The elements of a computed array of the CPU, in its own memory unless that is taken already."""
+    """Return the elements of a computed array of the CPU, in its own memory unless that is taken already."""
     seen = np.asarray(value)
     if seen.nbytes < LEAST_TAKEN or id(value) in taken:
         return seen.copy()
@@ -244,7 +244,7 @@ class _Memory:
 
 
 def default_device() -> str:
-    """The name of the device that functions use unless they are given another."""
+    """Return the name of the device that functions use unless they are given another."""
     if config.device.startswith(("cuda", "xla")):
         return config.device
     return config.init_gpu_device or "xla:cpu"

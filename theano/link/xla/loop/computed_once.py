@@ -17,7 +17,7 @@ TAKEN_FOR_CHEAP = (Sin, Cos)
 
 
 def computed_once(graph: FunctionGraph) -> Collection[Variable]:
-    """The results in a step's graph that are worth an array."""
+    """Return the results in a step's graph that are worth an array."""
     return frozenset(
         node.outputs[0]
         for node in graph.apply_nodes

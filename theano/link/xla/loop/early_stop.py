@@ -22,7 +22,7 @@ from theano.scan_module.loop.roles import Roles, given_by, given_to
 
 
 def outputs_of_unknown_length(node: Apply) -> list[Variable]:
-    """The outputs of a node of which compiling does not report how many rows they have."""
+    """Return the outputs of a node of which compiling does not report how many rows they have."""
     if not isinstance(node.op, Scan) or not Roles.of(node.op).may_stop:
         return []
     roles, given, results = Roles.of(node.op), given_to(node), given_by(node)
@@ -35,7 +35,7 @@ def outputs_of_unknown_length(node: Apply) -> list[Variable]:
 
 
 def _rows_of(buffer: Variable) -> Variable | None:
-    """The number of rows of a buffer, as PyTensor allocates it."""
+    """Return the number of rows of a buffer, as PyTensor allocates it."""
     node = buffer.owner
     while node is not None and isinstance(node.op, IncSubtensor):
         node = node.inputs[0].owner
@@ -59,7 +59,7 @@ def _at_most(length: Variable | None, bound: int) -> bool:
 
 
 def stopped(storage: Any, output: Any, steps: Any) -> Any:
-    """An output of a loop that stopped after some steps, with the number of its rows."""
+    """Return an output of a loop that stopped after some steps, with the number of its rows."""
     import jax.numpy as jnp
 
     if not isinstance(storage, Rows) or len(output) <= storage.history + 1:

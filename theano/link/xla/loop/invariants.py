@@ -36,7 +36,7 @@ class Turned:
 def invariants_of(
     variables: Sequence[Variable], values: Sequence[Any], known: Mapping[Variable, Any]
 ) -> list[Any]:
-    """The values, with a `Turned` in place of a transpose that is large."""
+    """Return the values, with a `Turned` in place of a transpose that is large."""
     return [_turned(v, x, known) or x for v, x in zip(variables, values, strict=True)]
 
 
@@ -48,7 +48,7 @@ def _turned(variable: Variable, value: Any, known: Mapping[Variable, Any]) -> Tu
 
 
 def _transposed(variable: Variable, known: Mapping[Variable, Any]) -> Any:
-    """The transpose of a variable's value, if it is available without turning anything."""
+    """Return the transpose of a variable's value, if it is available without turning anything."""
     import jax.numpy as jnp
 
     node = variable.owner
@@ -70,5 +70,5 @@ def _is_transposition(node: Apply) -> bool:
 
 
 def read(value: Any) -> Any:
-    """The value of an invariant as the step sees it."""
+    """Return the value of an invariant as the step sees it."""
     return value.read() if isinstance(value, Turned) else value

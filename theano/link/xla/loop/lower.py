@@ -122,12 +122,12 @@ def _sequence(k: int, value: Any, variable: Variable, steps: int, context: Conte
 
 @lowers(Scan, concrete=known_inputs, even_if_concrete=True, why_not=why_no_loop)
 def lower_scan(op: Scan, node: Apply, inputs: list[Any], context: Context) -> list[Any]:
-    """A loop, whose step is traced once."""
+    """Return a loop, whose step is traced once."""
     return run_loop(op, LoopInputs.of(op, node, inputs, context), context)
 
 
 def run_loop(op: Scan, parts: LoopInputs, context: Context) -> list[Any]:
-    """The outputs of a loop."""
+    """Return the outputs of a loop."""
     if Roles.of(op).may_stop:
         context.ratios.append(parts.steps)
     rows = _row_types(op, parts)
@@ -195,7 +195,7 @@ def _row_types(op: Scan, parts: LoopInputs) -> list[Any]:
 
 
 def _kept(op: Scan, parts: LoopInputs, step: TracedStep, context: Context) -> list[Any]:
-    """The storage of each output, in the order of the step's results."""
+    """Return the storage of each output, in the order of the step's results."""
     roles = Roles.of(op)
     mit_mots, states = roles.states[: roles.mit_mots], roles.states[roles.mit_mots :]
     kept: list[Any] = [
@@ -292,7 +292,7 @@ class WhileLoop:
         return [*read, *(storage.initial for storage in self.kept), *self.step.constants]
 
     def with_arrays(self, arrays: Sequence[Any]) -> WhileLoop:
-        """The same loop of other arrays, in that order."""
+        """Return the same loop of other arrays, in that order."""
         given = iter(arrays)
         return replace(
             self,
@@ -302,7 +302,7 @@ class WhileLoop:
         )
 
     def run(self) -> tuple[list[Any], list[Any]]:
-        """The outputs, and for each error of the step whether all was well."""
+        """Return the outputs, and for each error of the step whether all was well."""
         import jax.numpy as jnp
         from jax import lax
 
@@ -347,7 +347,7 @@ class WhileLoop:
         return kept, well
 
     def number(self, value: int) -> Any:
-        """A number of steps, as loops count them."""
+        """Return a number of steps, as loops count them."""
         import jax.numpy as jnp
 
         return jnp.asarray(value, self.counter)

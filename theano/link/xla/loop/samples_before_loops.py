@@ -52,7 +52,7 @@ class Samples:
 
 
 def samples_of(loop: Loop) -> Samples | None:
-    """The samples of a step that can be made before the loop, or None."""
+    """Return the samples of a step that can be made before the loop, or None."""
     generators = tuple(c for c in loop.untraced if _is_generator(c.inner_input))
     if not generators or loop.condition is not None:
         return None
@@ -103,7 +103,7 @@ def sampled_before(node: Apply, op_class: type[Scan]) -> dict[Variable, Variable
 
 
 def _sampling_loop(loop: Loop, samples: Samples) -> Loop:
-    """The loop that draws and does nothing else."""
+    """Return the loop that draws and does nothing else."""
     used = _read([c.inner_output for c in samples.generators])
     settings = replace(loop.settings, name=f"draws of {loop.settings.name or 'scan'}")
     return Loop(
@@ -117,7 +117,7 @@ def _sampling_loop(loop: Loop, samples: Samples) -> Loop:
 
 
 def _rest(loop: Loop, samples: Samples, sampled: dict[Variable, Variable]) -> Loop:
-    """The loop without its generators, which reads what was drawn."""
+    """Return the loop without its generators, which reads what was drawn."""
     rows = {value: fresh_like(value) for value in samples.values}
     left = replace(
         loop, untraced=tuple(entry for entry in loop.untraced if entry not in samples.generators)

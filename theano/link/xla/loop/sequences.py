@@ -42,7 +42,7 @@ class Sequence:
         return cls(array, 0, 1, array.shape[0])
 
     def sliced(self, rows: slice) -> Sequence:
-        """Some of the rows."""
+        """Return some of the rows."""
         taken = range(self.length)[rows]
         return Sequence(
             self.array,
@@ -52,7 +52,7 @@ class Sequence:
         )
 
     def read(self, step: Any) -> Any:
-        """The row of a step."""
+        """Return the row of a step."""
         from jax import lax
 
         position = step if self.stride == 1 else step * self.stride
@@ -64,7 +64,7 @@ class Sequence:
 
 
 def sequence_of(variable: Variable, known: Mapping[Variable, Any]) -> Sequence | None:
-    """A variable whose value is known as rows of the array that it is a slice of.
+    """Return a variable whose value is known as rows of the array that it is a slice of.
 
     None if it is no slice, or one of what is not available.
     """

@@ -45,7 +45,7 @@ class Storage:
         return self.initial.shape[1:]
 
     def fitted(self, value: Any) -> Any:
-        """A step's result in the shape of a row, as NumPy would assign it."""
+        """Return a step's result in the shape of a row, as NumPy would assign it."""
         import jax.numpy as jnp
 
         if value.shape == self.shape:
@@ -343,7 +343,7 @@ def row_of(rows: Any, position: Any) -> Any:
 
 
 def with_row(rows: Any, row: Any, position: Any) -> Any:
-    """The rows with one of them replaced."""
+    """Return the rows with one of them replaced."""
     from jax import lax
 
     return lax.dynamic_update_index_in_dim(

@@ -38,7 +38,7 @@ class TracedStep:
     errors: tuple[Exception, ...]
 
     def __call__(self, rows: Sequence[Any]) -> tuple[list[Any], list[Any]]:
-        """The results of a step, and for each error whether all is well."""
+        """Return the results of a step, and for each error whether all is well."""
         from jax.extend.core import ClosedJaxpr, jaxpr_as_fun
 
         values = jaxpr_as_fun(ClosedJaxpr(self.program, self.constants))(*rows)
@@ -92,7 +92,7 @@ def traced_step(
 
 
 def as_array(value: Any, variable: Any) -> Any:
-    """A value of a tensor variable as an array that a loop may carry."""
+    """Return a value of a tensor variable as an array that a loop may carry."""
     import jax.numpy as jnp
     from jax import lax
 

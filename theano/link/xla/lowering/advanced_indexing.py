@@ -39,7 +39,7 @@ def _in_bounds(index: Any, n: int, axis: int, context: Context) -> Any:
 
 
 def _indices(shape: tuple[int, ...], given: Any, context: Context) -> tuple[Any, ...]:
-    """Indices as JAX takes them: checked, positive, masks as positions."""
+    """Return indices as JAX takes them: checked, positive, masks as positions."""
     checked: list[Any] = []
     for index in given:
         if index is None:
@@ -93,14 +93,14 @@ def rows(op, node, inputs, context):
 
 @lowers(AdvancedSubtensor, concrete=slice_bounds, why_not=_why_not)
 def elements(op, node, inputs, context):
-    """The elements at arrays of positions, numbers and slices."""
+    """Return the elements at arrays of positions, numbers and slices."""
     x, *values = inputs
     return _gather(x, _indices(np.shape(x), indices_from_subtensor(values, op.idx_list), context))
 
 
 @lowers(AdvancedIncSubtensor1)
 def rows_replaced(op, node, inputs, context):
-    """An array in which elements of the first dimension are set, or added to."""
+    """Return an array in which elements of the first dimension are set, or added to."""
     x, y, index = inputs
     check_repeated_rows(node, x, y, index)
     return _scattered(op, node, x, y, _indices(np.shape(x), (index,), context))
@@ -108,7 +108,7 @@ def rows_replaced(op, node, inputs, context):
 
 @lowers(AdvancedIncSubtensor, concrete=slice_bounds, why_not=_why_not)
 def elements_replaced(op, node, inputs, context):
-    """An array in which elements at arrays of positions are set, or added to."""
+    """Return an array in which elements at arrays of positions are set, or added to."""
     x, y, *values = inputs
     indices = _indices(np.shape(x), indices_from_subtensor(values, op.idx_list), context)
     return _scattered(op, node, x, y, indices)
@@ -138,7 +138,7 @@ def _scattered(op, node, x: Any, y: Any, indices: tuple[Any, ...]) -> Any:
 
 
 def _rows_added(x: Any, y: Any, rows: Any) -> Any:
-    """An array to whose rows others are added.
+    """Return an array to whose rows others are added.
 
     It is the form to which XLA would bring it; there it would first copy what is added.
     """
@@ -151,7 +151,7 @@ def _rows_added(x: Any, y: Any, rows: Any) -> Any:
 
 
 def _shape_of(shape: tuple[int, ...], indices: tuple[Any, ...]) -> tuple[int, ...]:
-    """The shape of what is selected, without computing it."""
+    """Return the shape of what is selected, without computing it."""
     import jax
 
     x = jax.ShapeDtypeStruct(shape, "int8")

@@ -55,7 +55,7 @@ def _paths(labels: Any, lengths: Any) -> _Paths:
 
 @lowers(ConnectionistTemporalClassification)
 def costs_of_sequences(op, node, inputs, context):
-    """The costs, and the gradients where the operator has them."""
+    """Return the costs, and the gradients where the operator has them."""
     import jax.numpy as jnp
 
     activations, labels, lengths = (jnp.asarray(value) for value in inputs)
@@ -89,7 +89,7 @@ def costs_of_sequences(op, node, inputs, context):
 
 
 def _added(a: Any, b: Any, c: Any) -> Any:
-    """The logarithm of the sum of three exponentials."""
+    """Return the logarithm of the sum of three exponentials."""
     import jax.numpy as jnp
 
     return jnp.logaddexp(jnp.logaddexp(a, b), c)
@@ -116,7 +116,7 @@ def _forward(paths: _Paths, of_states: Any, lengths: Any) -> tuple[Any, Any]:
 
 
 def _at_end(paths: _Paths, last: Any) -> Any:
-    """The logarithm of the probability of paths that end in the last label or the blank after it."""
+    """Return the logarithm of the probability of paths that end in the last label or the blank after it."""
     import jax.numpy as jnp
 
     at = 2 * paths.count[:, None]

@@ -22,7 +22,7 @@ def _why_not(node) -> str | None:
 
 @lowers(Elemwise, why_not=_why_not)
 def elementwise(op, node, inputs, context):
-    """An operation on numbers for each element; lengths 1 repeat where the type says so."""
+    """Return an operation on numbers for each element; lengths 1 repeat where the type says so."""
     shapes = [np.shape(value) for value in inputs]
     if len({*shapes}) > 1:
         check_repeated_lengths(node, inputs)
@@ -37,7 +37,7 @@ def elementwise(op, node, inputs, context):
 
 @lowers(ScalarOp, why_not=_why_not)
 def on_numbers(op, node, inputs, context):
-    """An operation on numbers, or inside a Composite on arrays that are traced as numbers."""
+    """Return an operation on numbers, or inside a Composite on arrays that are traced as numbers."""
     shape = np.broadcast_shapes(*(np.shape(value) for value in inputs))
     return _on_arrays(op, node, inputs, shape, context)
 
@@ -80,5 +80,5 @@ def dimensions_changed(op, node, inputs, context):
 
 @lowers(TensorFromScalar, ScalarFromTensor)
 def same_number(op, node, inputs, context):
-    """The same number as another type."""
+    """Return the same number as another type."""
     return inputs[0]

@@ -18,13 +18,13 @@ def _why_not(node) -> str | None:
 
 @lowers(OpFromGraph, why_not=_why_not)
 def inlined(op, node, inputs, context):
-    """The operations inside."""
+    """Return the operations inside."""
     return interpret(op.fgraph, inputs, context)
 
 
 @lowers(CheckAndRaise)
 def checked(op, node, inputs, context):
-    """The first input, once the conditions are known to hold."""
+    """Return the first input, once the conditions are known to hold."""
     import jax.numpy as jnp
 
     value, *conditions = inputs

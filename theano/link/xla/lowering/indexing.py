@@ -87,7 +87,7 @@ def _bounds(index: slice) -> slice:
 
 
 def position(index: Any, n: int, axis: int, context: Context) -> Any:
-    """A number that counts from the start, after a check that there is such an element."""
+    """Return a number that counts from the start, after a check that there is such an element."""
     import jax.numpy as jnp
 
     error = IndexError(f"index out of bounds: dimension {axis} has length {n}")
@@ -105,7 +105,7 @@ def position(index: Any, n: int, axis: int, context: Context) -> Any:
 
 
 def read(x: Any, where: Region) -> Any:
-    """The elements of a region, without the dimensions that were indexed by a number."""
+    """Return the elements of a region, without the dimensions that were indexed by a number."""
     import jax.numpy as jnp
     from jax import lax
 
@@ -145,7 +145,7 @@ def _ascending(start: int, length: int, step: int) -> tuple[int, int, int]:
 
 @lowers(Subtensor, concrete=slice_bounds)
 def taken(op, node, inputs, context):
-    """The elements at numbers and slices."""
+    """Return the elements at numbers and slices."""
     x, *numbers = inputs
     indices = indices_from_subtensor(numbers, op.idx_list)
     return read(x, region(np.shape(x), indices, context))
@@ -153,7 +153,7 @@ def taken(op, node, inputs, context):
 
 @lowers(IncSubtensor, concrete=slice_bounds)
 def replaced(op, node, inputs, context):
-    """An array in which elements are set, or added to."""
+    """Return an array in which elements are set, or added to."""
     import jax.numpy as jnp
     from jax import lax
 
@@ -186,7 +186,7 @@ def replaced(op, node, inputs, context):
 
 
 def _with_elements(x: Any, y: Any, where: Region, are_set: bool) -> Any:
-    """An array in which a static region is set, or added to, computed element by element."""
+    """Return an array in which a static region is set, or added to, computed element by element."""
     import jax.numpy as jnp
     from jax import lax
 

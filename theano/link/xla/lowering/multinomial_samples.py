@@ -53,7 +53,7 @@ def multinomial_choices(op, node, inputs, context):
 
 
 def _samples_of_rows(op: Any, inputs: list[Any]) -> Any:
-    """The samples, each of them a vector with an element for each row of the probabilities."""
+    """Return the samples, each of them a vector with an element for each row of the probabilities."""
     pvals, uniforms, count = inputs[0], inputs[1], int(inputs[2])
     if count < 0 or len(uniforms) != len(pvals) * count:
         raise ValueError(
@@ -64,7 +64,7 @@ def _samples_of_rows(op: Any, inputs: list[Any]) -> Any:
 
 
 def _sums(pvals: Any) -> Any:
-    """Sums in float64, whatever the dtype, as in Theano."""
+    """Return sums in float64, whatever the dtype, as in Theano."""
     import jax.numpy as jnp
 
     return jnp.cumsum(pvals, axis=1, dtype="float64")

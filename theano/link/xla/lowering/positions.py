@@ -18,7 +18,7 @@ from theano.link.xla.lowering.table import lowers
 
 @lowers(FillDiagonal)
 def with_diagonal(op, node, inputs, context):
-    """The array with a number wherever all indices are equal."""
+    """Return the array with a number wherever all indices are equal."""
     import jax.numpy as jnp
 
     x, value = inputs
@@ -30,7 +30,7 @@ def with_diagonal(op, node, inputs, context):
 
 @lowers(FillDiagonalOffset)
 def with_a_diagonal(op, node, inputs, context):
-    """The matrix with a number on the diagonal so many columns to the right."""
+    """Return the matrix with a number on the diagonal so many columns to the right."""
     import jax.numpy as jnp
 
     x, value, offset = inputs
@@ -40,7 +40,7 @@ def with_a_diagonal(op, node, inputs, context):
 
 @lowers(RavelMultiIndex, concrete=lambda node: (len(node.inputs) - 1,))
 def one_number(op, node, inputs, context):
-    """The positions as numbers of elements."""
+    """Return the positions as numbers of elements."""
     import jax.numpy as jnp
 
     *indices, lengths = inputs

@@ -28,7 +28,7 @@ _UNROLLED = 8
 
 @lowers(mrg_uniform, concrete=(1,))
 def sample_uniforms(op, node, inputs, context):
-    """The next states, and numbers between 0 and 1: the i-th from row ``i % streams``."""
+    """Return the next states, and numbers between 0 and 1: the i-th from row ``i % streams``."""
     import jax.numpy as jnp
 
     states, size = inputs
@@ -53,7 +53,7 @@ def sample_uniforms(op, node, inputs, context):
 
 
 def _steps(state: tuple[Any, ...], count: int) -> tuple[tuple[Any, ...], Any]:
-    """The state after `count` steps, and the samples of each."""
+    """Return the state after `count` steps, and the samples of each."""
     import jax.numpy as jnp
     from jax import lax
 

@@ -62,7 +62,7 @@ def _why_not(node) -> str | None:
 # in PyTensor 3.3 the maximum and minimum define again what they compute
 @lowers(CAReduce, Max, Min, why_not=_why_not)
 def reduced(op, node, inputs, context):
-    """An operation on numbers applied along dimensions, in the dtype of the accumulator."""
+    """Return an operation on numbers applied along dimensions, in the dtype of the accumulator."""
     (x,) = inputs
     axis = tuple(range(x.ndim)) if op.axis is None else tuple(op.axis)
     if isinstance(op.scalar_op, sb.Maximum | sb.Minimum) and 0 in [x.shape[k] for k in axis]:
@@ -102,7 +102,7 @@ def _in_halves(x: Any, dtype: Any, axes: tuple[int, ...]) -> Any:
 
 @lowers(Argmax)
 def position_of_maximum(op, node, inputs, context):
-    """The position of the greatest element, among those of some dimensions as one."""
+    """Return the position of the greatest element, among those of some dimensions as one."""
     import jax.numpy as jnp
 
     (x,) = inputs

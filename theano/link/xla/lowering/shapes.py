@@ -32,13 +32,13 @@ SMALL = 64
 
 @lowers(Shape)
 def shape(op, node, inputs, context):
-    """The lengths of all dimensions, concrete."""
+    """Return the lengths of all dimensions, concrete."""
     return np.array(np.shape(inputs[0]), dtype="int64")
 
 
 @lowers(Shape_i)
 def length(op, node, inputs, context):
-    """The length of one dimension, concrete."""
+    """Return the length of one dimension, concrete."""
     return np.asarray(np.shape(inputs[0])[op.i], dtype="int64")
 
 
@@ -50,7 +50,7 @@ def unchanged(op, node, inputs, context):
 
 @lowers(SpecifyShape)
 def specified(op, node, inputs, context):
-    """The same array, of which the shape is checked."""
+    """Return the same array, of which the shape is checked."""
     x, *wanted = inputs
     lengths = [None if n is None else _integer(n, op) for n in wanted]
     if any(n is not None and n != m for n, m in zip(lengths, np.shape(x), strict=True)):
@@ -59,7 +59,7 @@ def specified(op, node, inputs, context):
 
 
 def _length(value: Any, op: Any) -> int:
-    """A length as a number; XLA's own complaint about a negative one is a TypeError."""
+    """Return a length as a number; XLA's own complaint about a negative one is a TypeError."""
     length = _integer(value, op)
     if length < 0:
         raise ValueError(f"{op}: negative dimensions are not allowed, got {length}")
@@ -74,7 +74,7 @@ def _integer(value: Any, op: Any) -> int:
 
 @lowers(Reshape, concrete=(1,))
 def reshaped(op, node, inputs, context):
-    """The elements in the same order in another shape; one length may be -1."""
+    """Return the elements in the same order in another shape; one length may be -1."""
     x, lengths = inputs
     shape = [_integer(n, op) for n in lengths]
     if len(shape) != op.ndim:
@@ -92,7 +92,7 @@ def _with_shape(x: Any, shape: list[int]) -> Any:
 
 @lowers(JoinDims)
 def dimensions_joined(op, node, inputs, context):
-    """Some dimensions as one."""
+    """Return some dimensions as one."""
     (x,) = inputs
     first, end = op.start_axis, op.start_axis + op.n_axes
     return x.reshape(*x.shape[:first], math.prod(x.shape[first:end]), *x.shape[end:])
@@ -112,7 +112,7 @@ def _lengths(node) -> range:
 
 @lowers(Alloc, concrete=_lengths, even_if_concrete=True)
 def allocated(op, node, inputs, context):
-    """A value repeated along dimensions of given lengths."""
+    """Return a value repeated along dimensions of given lengths."""
     import jax.numpy as jnp
 
     value, *lengths = inputs
@@ -199,7 +199,7 @@ def joined(op, node, inputs, context):
 
 @lowers(Split, concrete=positions_with_axis(Split, (1,)))
 def split(op, node, inputs, context):
-    """The parts of an array along a dimension."""
+    """Return the parts of an array along a dimension."""
     axis, (x, sizes) = axis_apart(node, inputs)
     axis, lengths = _integer(axis, op), [_integer(n, op) for n in sizes]
     if len(lengths) != op.len_splits or min(lengths, default=0) < 0:
@@ -228,5 +228,5 @@ def repeated(op, node, inputs, context):
 
 @lowers(Bartlett, concrete=(0,))
 def bartlett(op, node, inputs, context):
-    """A window of a length that is known, and so concrete."""
+    """Return a window of a length that is known, and so concrete."""
     raise CannotLower("a window whose length is computed on the device")

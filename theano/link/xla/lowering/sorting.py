@@ -12,7 +12,7 @@ from theano.tensor.largest_elements import TopKOp, check_count
 
 @lowers(SortOp, concrete=positions_with_axis(SortOp))
 def in_order(op, node, inputs, context):
-    """The elements in ascending order along a dimension, NaN last."""
+    """Return the elements in ascending order along a dimension, NaN last."""
     import jax.numpy as jnp
 
     axis, (x,) = axis_apart(node, inputs)
@@ -21,7 +21,7 @@ def in_order(op, node, inputs, context):
 
 @lowers(ArgSortOp, concrete=positions_with_axis(ArgSortOp))
 def positions_in_order(op, node, inputs, context):
-    """The positions of the elements in ascending order; equal ones keep theirs."""
+    """Return the positions of the elements in ascending order; equal ones keep theirs."""
     import jax.numpy as jnp
 
     axis, (x,) = axis_apart(node, inputs)
@@ -30,7 +30,7 @@ def positions_in_order(op, node, inputs, context):
 
 @lowers(TopKOp, concrete=(1,))
 def largest(op, node, inputs, context):
-    """The largest elements along a dimension, or the smallest, in descending order; their positions."""
+    """Return the largest elements along a dimension, or the smallest, in descending order; their positions."""
     import jax.numpy as jnp
 
     x, count, axis = inputs[0], int(inputs[1]), op.axis

@@ -75,7 +75,7 @@ class _Blocks:
         )
 
     def run(self) -> dict[Value, Any]:
-        """The arrays of the group's outputs."""
+        """Return the arrays of the group's outputs."""
         from jax import lax
 
         group = self.group
@@ -180,7 +180,7 @@ class _Block:
             self._compute(one)
 
     def sequence(self, value: Value, rows: Rows) -> RowSequence:
-        """A sequence of the loop, whose steps count from the first of all."""
+        """Return a sequence of the loop, whose steps count from the first of all."""
         first = -self.begin if rows.stride == 1 else self.begin + (self.count - 1)
         return RowSequence(self.made[value], first, rows.stride, self.count)
 
@@ -196,7 +196,7 @@ class _Block:
             self._compute(one)
 
     def stored(self, value: Value, array: Any) -> Any:
-        """The array of all steps with the rows of these."""
+        """Return the array of all steps with the rows of these."""
         from jax import lax
 
         rows = self.group.rows[value]

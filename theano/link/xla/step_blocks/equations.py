@@ -54,7 +54,7 @@ class Equation:
         return self.primitive.name
 
     def computed(self, operands: Sequence[Any], **changed: Any) -> list[Any]:
-        """The results, of operands that may be other ones, with some parameters changed."""
+        """Return the results, of operands that may be other ones, with some parameters changed."""
         given = {**self.params, **changed}
         found = self.primitive.get_bind_params(given)
         # older releases of JAX give functions among the parameters apart from the others
@@ -98,7 +98,7 @@ def program_of(traced: Any, loops: Mapping[str, WhileLoop]) -> Program:
 
 
 def _read_ones(equations: Sequence[Equation], outputs: Sequence[Value]) -> tuple[Equation, ...]:
-    """The equations of which something is read."""
+    """Return the equations of which something is read."""
     read, found = set(outputs), []
     for equation in reversed(equations):
         if not read.isdisjoint(equation.outputs):
@@ -144,7 +144,7 @@ def _value(known: dict[Any, Value], variable: Any) -> Value:
 
 
 def readers_of(equations: Iterable[Equation]) -> dict[Value, list[Equation]]:
-    """The equations that read each value."""
+    """Return the equations that read each value."""
     found: dict[Value, list[Equation]] = {}
     for equation in equations:
         for value in dict.fromkeys(equation.inputs):

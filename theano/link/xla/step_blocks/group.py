@@ -238,7 +238,7 @@ class Group:
     def _rows_of(
         self, one: Equation, wanted: dict[Value, set[Rows | None]], refused: set[Value]
     ) -> Rows | None:
-        """The rows that blocks make of a result, if only they read it and can make it."""
+        """Return the rows that blocks make of a result, if only they read it and can make it."""
         (value,), rule = one.outputs, rule_of(one)
         rows, *others = wanted.get(value, {None})
         if rows is None or others or rule is None or value in refused:

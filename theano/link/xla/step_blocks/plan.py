@@ -18,7 +18,7 @@ LEAST_BLOCKS = 4
 
 
 def planned(program: Program, platform: str) -> list[Any]:
-    """The equations of a program, and groups that replace those that belong to loops."""
+    """Return the equations of a program, and groups that replace those that belong to loops."""
     units: list[Any] = [*program.equations]
     for loop in program.equations:
         if loop.loop is None:
@@ -33,7 +33,7 @@ def planned(program: Program, platform: str) -> list[Any]:
 def _group_of(
     loop: Equation, others: Sequence[Any], program: Program, platform: str
 ) -> Group | None:
-    """A loop with what its blocks do, or with what its steps do next to their own, if anything."""
+    """Return a loop with what its blocks do, or with what its steps do next to their own, if anything."""
     if _most_saved(loop) >= LEAST_SAVED:
         group = Group(loop, others, program.outputs)
         group.length = steps_of_block(group, platform)

@@ -36,7 +36,7 @@ class Rows:
         return shape[self.axis] == steps * self.size and self.first == first
 
     def at(self, axis: int, size: int | None = None) -> Rows:
-        """The same along another axis."""
+        """Return the same along another axis."""
         return Rows(axis, self.size if size is None else size, self.first, self.stride)
 
 
@@ -104,7 +104,7 @@ def _to_elements(equation: Equation, k: int, rows: Rows) -> Rows:
 
 
 def _through_shape(before: Value, after: Value, rows: Rows) -> Rows:
-    """The rows of a value whose elements are another's, in the same order."""
+    """Return the rows of a value whose elements are another's, in the same order."""
     _require(before.shape[rows.axis] % rows.size == 0)
     count, outer = before.shape[rows.axis] // rows.size, prod(before.shape[: rows.axis])
     for axis, length in enumerate(after.shape):
@@ -156,7 +156,7 @@ def _to_transposed(equation: Equation, k: int, rows: Rows) -> Rows:
 
 
 def _left(equation: Equation, dropped: str) -> list[int]:
-    """The axes of the operand that the result has, in order."""
+    """Return the axes of the operand that the result has, in order."""
     gone = equation.params[dropped]
     return [axis for axis in range(len(equation.inputs[0].shape)) if axis not in gone]
 
@@ -252,7 +252,7 @@ def _to_scattered(equation: Equation, k: int, rows: Rows) -> None:
 
 
 def operands_of_sum(equation: Equation, k: int, rows: Rows) -> list[Rows | None]:
-    """The rows of each operand of what adds up rows, from those of one."""
+    """Return the rows of each operand of what adds up rows, from those of one."""
     if equation.name == ADDS_TO_ROWS:
         return [None, rows, rows]
     if equation.name != "dot_general":

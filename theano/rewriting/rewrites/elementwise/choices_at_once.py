@@ -79,7 +79,7 @@ def _cannot_fail(shapes: Any, node: Apply) -> bool:
 
 
 def _needed_by_branches_alone(graph: FunctionGraph, choice: Apply) -> list[Apply]:
-    """The nodes that run only for the sake of a branch."""
+    """Return the nodes that run only for the sake of a branch."""
     alone: set[Apply] = set()
     waiting = [v.owner for v in choice.inputs[1:] if v.owner is not None]
     while waiting:

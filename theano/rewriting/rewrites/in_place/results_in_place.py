@@ -41,7 +41,7 @@ def _in_place(fgraph: FunctionGraph, node: Apply) -> Apply | None:
 
 
 def _operator(op: Any, position: int) -> Elemwise:
-    """The operator of `theano.tensor.inplace`, where one of its kind is there."""
+    """Return the operator of `theano.tensor.inplace`, where one of its kind is there."""
     scalar_op = op.scalar_op
     if type(scalar_op).__init__ is ScalarOp.__init__:
         scalar_op = type(scalar_op)(transfer_type(position), name=scalar_op.name)
@@ -49,7 +49,7 @@ def _operator(op: Any, position: int) -> Elemwise:
 
 
 def _overwritten(fgraph: FunctionGraph, node: Apply) -> int | None:
-    """The first operand that has the type of the result and is of use to nothing else."""
+    """Return the first operand that has the type of the result and is of use to nothing else."""
     if type(node.op) is not Elemwise or node.op.inplace_pattern or len(node.outputs) != 1:
         return None
     result = node.outputs[0].type

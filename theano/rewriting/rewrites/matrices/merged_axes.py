@@ -41,7 +41,7 @@ class MergedAxes(Guarded):
 
 
 def _with_all_lengths(node: Apply) -> Variable | None:
-    """A reshape that gives the length of the axes that it merges; None if it was."""
+    """Return a reshape that gives the length of the axes that it merges; None if it was."""
     array: Any
     lengths: Any
     array, lengths = node.inputs

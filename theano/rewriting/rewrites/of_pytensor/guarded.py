@@ -52,7 +52,7 @@ class Guarded(NodeRewriter):
         self.name = getattr(rewriter, "name", None) or rewriter.__name__  # type: ignore[attr-defined]
 
     def tracks(self) -> Any:
-        """The operations for which it is asked."""
+        """Return the operations for which it is asked."""
         return self.rewriter.tracks()
 
     def add_requirements(self, fgraph: FunctionGraph) -> None:

@@ -24,7 +24,7 @@ _WRITES = (IncSubtensor, AdvancedIncSubtensor)
 
 
 def _indices(node: Apply) -> list[Any]:
-    """The index of a read, an element for each axis that it names."""
+    """Return the index of a read, an element for each axis that it names."""
     op: Any = node.op
     return list(unflatten_index_variables(node.inputs[1:], op.idx_list))
 

@@ -138,7 +138,7 @@ def _through_shuffles(variable: Variable) -> Variable:
 
 
 def _inverted_in(operand: Variable) -> list[Any]:
-    """The matrix of which a product's operand is the inverse, or the operand."""
+    """Return the matrix of which a product's operand is the inverse, or the operand."""
     node = _through_shuffles(operand).owner
     if node is not None and isinstance(_core(node), MatrixInverse):
         return [node.inputs[0]]

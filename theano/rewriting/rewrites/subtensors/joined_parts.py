@@ -111,7 +111,7 @@ def _terms(fgraph: FunctionGraph, total: Variable) -> list[Variable]:
 
 
 def _part(term: Variable, total: Variable) -> Part | None:
-    """A term as a part along an axis of zeros; None if it is something else."""
+    """Return a term as a part along an axis of zeros; None if it is something else."""
     node = term.owner
     if node is None or not is_a(node.op, IncSubtensor) or not is_zero(node.inputs[0]):
         return None
@@ -135,7 +135,7 @@ def _part(term: Variable, total: Variable) -> Part | None:
 
 
 def _bounds(entry: slice) -> tuple[int, int | None] | None:
-    """The bounds of a slice without a step, if they are constants counted from the first place."""
+    """Return the bounds of a slice without a step, if they are constants counted from the first place."""
     given = [entry.start, entry.stop, entry.step]
     numbers = [int(v.data) if is_a(v, Constant) else v for v in given]
     if any(isinstance(v, Variable) for v in numbers) or numbers[2] not in (None, 1):
@@ -157,7 +157,7 @@ def _side_by_side(parts: Sequence[Part]) -> list[Part]:
 
 
 def _joined(parts: Sequence[Part]) -> Variable:
-    """The parts, with zeros between and behind them."""
+    """Return the parts, with zeros between and behind them."""
     zeros = parts[0].term.owner.inputs[0]  # type: ignore[union-attr]
     axis, zero = parts[0].axis, pt.constant(0, dtype=zeros.type.dtype)
     known = [

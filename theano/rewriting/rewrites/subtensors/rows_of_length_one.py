@@ -45,7 +45,7 @@ def _drops_only(op: DimShuffle) -> bool:
 
 
 def _place_of_the_element(part: slice, length: int | None) -> int | None:
-    """The index of the one element of a slice; None where it is not known."""
+    """Return the index of the one element of a slice; None where it is not known."""
     bounds = [part.start, part.stop, part.step]
     if not all(bound is None or isinstance(bound, Constant) for bound in bounds):
         return None

@@ -29,7 +29,7 @@ class RowsTimesVector(Op):
         self.type = type
 
     def make_node(self, tensor: Variable, vector: Variable, lengths: Variable) -> Apply:
-        """The vector may be a column; `lengths` are those of the matrix."""
+        """Make a node; the vector may be a column; `lengths` are those of the matrix."""
         return Apply(self, [tensor, vector, lengths], [self.type()])
 
     def perform(self, node, inputs, output_storage):

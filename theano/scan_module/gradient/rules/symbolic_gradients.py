@@ -25,7 +25,7 @@ RULES: Mapping[type, Rule] = {
 
 
 def with_rules(outputs: Sequence[Variable]) -> tuple[list[Variable], dict[Variable, Variable]]:
-    """Outputs whose operators have these rules.
+    """Return outputs whose operators have these rules.
 
     Returns
     -------

@@ -64,7 +64,7 @@ def loop_pushforward(
 def _tangent_loop(
     loop: Loop, given: dict[Variable, Variable], inner_tangents: dict[Variable, Variable]
 ) -> tuple[Loop, dict[State | Trace | Untraced, State | Trace]]:
-    """A loop that computes each state and trace together with its tangent."""
+    """Return a loop that computes each state and trace together with its tangent."""
     sequences = [
         Sequence(_tangent_of(entry.outer, given), inner_tangents[entry.inner])
         for entry in loop.sequences

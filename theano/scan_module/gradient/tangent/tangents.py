@@ -36,7 +36,7 @@ def tangents_of(
     directions: Sequence[Variable],
     **options: str,
 ) -> list[Any]:
-    """The derivatives of values along directions.
+    """Return the derivatives of values along directions.
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ def _pushforward(
     directions: Sequence[Variable],
     options: dict[str, str],
 ) -> list[Any]:
-    """The directions of values, where PyTensor compares what is given and heeds the options."""
+    """Return the directions of values, where PyTensor compares what is given and heeds the options."""
     known = _tangents(values, dict(zip(wrt, directions, strict=False)))
     places, found = [], {}
     for value in values:
@@ -96,7 +96,7 @@ def _pushforward(
 def _tangents(
     values: Sequence[Variable], given: dict[Variable, Variable]
 ) -> dict[Variable, Variable]:
-    """The tangents of what the values are computed of and that depends on given variables."""
+    """Return the tangents of what the values are computed of and that depends on given variables."""
     known = dict(given)
     for node in order_of(values, given):
         if any(variable in known for variable in node.inputs):
@@ -116,7 +116,7 @@ def _tangents(
 
 
 def _of_results(node: Apply, tangents: list[Variable]) -> list[Variable]:
-    """The tangents of what an operation computes."""
+    """Return the tangents of what an operation computes."""
     if not _is_graph(node.op):
         return node.op.pushforward(node.inputs, node.outputs, tangents)
     graph = copy_of_graph_inside(node.op)
@@ -140,7 +140,7 @@ def _is_graph(op: Op) -> bool:
 
 
 def _of_constant(variable: Variable, op: Op) -> Variable:
-    """The tangent of what does not depend on the variables, which some operations can do without.
+    """Return the tangent of what does not depend on the variables, which some operations can do without.
 
     Of a product it stays, by which the tangent has a gradient by the other factor, of zeros.
     """
@@ -153,7 +153,7 @@ def _of_constant(variable: Variable, op: Op) -> Variable:
 
 
 def _as_large(variable: Variable, tangent: Variable) -> Variable:
-    """The tangent with the dimensions of a variable; that of `zero_grad` is one number."""
+    """Return the tangent with the dimensions of a variable; that of `zero_grad` is one number."""
     dimensions = getattr(variable.type, "ndim", 0)
     if getattr(tangent.type, "ndim", dimensions) < dimensions:
         return variable.zeros_like() + tangent  # type: ignore[attr-defined]
@@ -161,7 +161,7 @@ def _as_large(variable: Variable, tangent: Variable) -> Variable:
 
 
 def _fitting(variable: Variable, tangent: Variable) -> Variable:
-    """The tangent in the precision of a floating variable; that of an integer may be floating."""
+    """Return the tangent in the precision of a floating variable; that of an integer may be floating."""
     dtype = getattr(variable.type, "dtype", None)
     if dtype in continuous_dtypes and getattr(tangent.type, "dtype", dtype) != dtype:
         return tangent.astype(dtype)

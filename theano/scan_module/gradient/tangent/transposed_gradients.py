@@ -27,7 +27,7 @@ def tangents_by_transposition(
     disconnected_outputs: str = "raise",
     return_disconnected: str = "zero",
 ) -> list[Any]:
-    """The derivatives of values along directions.
+    """Return the derivatives of values along directions.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ def _weight_dtype(value: Variable) -> str:
 
 
 def apart(values: list[Variable]) -> list[Variable]:
-    """The values, as separate values where one is computed from another, or named again.
+    """Return the values, as separate values where one is computed from another, or named again.
 
     What is known of the gradient of a value takes the place of what others add to it, and what is
     known of it twice is taken once: of two operands of a sum, for instance, whose gradient is one.

@@ -14,13 +14,13 @@ PADDING = 8
 
 
 def wrapped(text: str, width: float) -> list[str]:
-    """The lines of a text in a box of a width."""
+    """Return the lines of a text in a box of a width."""
     letters = max(8, int((width - 2 * PADDING) / LETTER))
     return textwrap.wrap(text, letters, break_long_words=True, break_on_hyphens=False) or [""]
 
 
 def height_of(lines: Sequence[str]) -> float:
-    """The height of a box with these lines."""
+    """Return the height of a box with these lines."""
     return LINE * len(lines) + PADDING
 
 
@@ -51,13 +51,13 @@ class Box:
         return self.x + self.width
 
     def svg(self) -> str:
-        """The box as SVG."""
+        """Return the box as SVG."""
         hint = f"<title>{escape(self.hint)}</title>" if self.hint else ""
         return f"<g>{hint}{rectangle(self.x, self.y, self.width, self.height, self.kind)}{text(self.x + PADDING, self.y, self.lines)}</g>"
 
 
 def rectangle(x: float, y: float, width: float, height: float, kind: str) -> str:
-    """A rectangle of a kind, which is a class of the style."""
+    """Return a rectangle of a kind, which is a class of the style."""
     return f'<rect class="tn-{kind}" x="{x:g}" y="{y:g}" width="{width:g}" height="{height:g}" rx="4"/>'
 
 
@@ -71,7 +71,7 @@ def text(x: float, y: float, lines: Sequence[str], kind: str = "text") -> str:
 
 
 def line(x: float, y: float, to_x: float, to_y: float, colour: str) -> str:
-    """A straight line."""
+    """Return a straight line."""
     return f'<path d="M{x:g} {y:g}L{to_x:g} {to_y:g}" stroke="{colour}" stroke-width="1.6" fill="none"/>'
 
 
@@ -81,7 +81,7 @@ def dot(x: float, y: float, colour: str) -> str:
 
 
 def arc(source: Box, target: Box, bend: float) -> str:
-    """An arrow from the right side of a box to that of one below it."""
+    """Return an arrow from the right side of a box to that of one below it."""
     x, y, to_y = source.right, source.middle, target.middle
     head = f"M{x:g} {to_y:g}l7 -3.5v7z"
     curve = f"M{x:g} {y:g}C{x + bend:g} {y:g} {x + bend:g} {to_y:g} {x + 6:g} {to_y:g}"

@@ -48,7 +48,7 @@ document.addEventListener("click", function (event) {
 
 
 def whole_page(title: str, inside: str) -> str:
-    """An HTML page around what it shows."""
+    """Return an HTML page around what it shows."""
     return (
         f'<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><title>{escape(title)}</title>'
         '<meta name="color-scheme" content="light dark">'
@@ -110,7 +110,7 @@ def _numbers(loop: LoopReport) -> str:
 
 
 def counted(number: int | str | None) -> str | None:
-    """A number with its thousands apart; an expression as it is."""
+    """Return a number with its thousands apart; an expression as it is."""
     return f"{number:,}" if isinstance(number, int) else number
 
 
@@ -137,7 +137,7 @@ def time_part(time: LoopTime) -> str:
 
 
 def bar(share: float) -> str:
-    """A share as a bar and a number."""
+    """Return a share as a bar and a number."""
     width = min(1.0, share) * 6
     drawn = f'<span class="tn-bar" style="width:{width:.2f}em"></span>'
     return f'<span class="tn-share">{share:.1%}</span>{drawn}'
@@ -146,7 +146,7 @@ def bar(share: float) -> str:
 def table(
     title: str, columns: Row, rows: Iterable[Row], message: str = "", escaped: bool = False
 ) -> str:
-    """A titled table; nothing where it has no rows.
+    """Return a titled table; nothing where it has no rows.
 
     Parameters
     ----------
@@ -179,5 +179,5 @@ def _cell(tag: str, column: str, inside: str) -> str:
 
 
 def paragraph(text: str, kind: str = "") -> str:
-    """A text as a paragraph of a kind, which is a class of the style."""
+    """Return a text as a paragraph of a kind, which is a class of the style."""
     return f'<p class="{kind}">{escape(text)}</p>' if kind else f"<p>{escape(text)}</p>"

@@ -108,7 +108,7 @@ def _left_the_loop(title: str, decisions: Sequence[Decision], x: float, y: float
 
 
 def _frame(title: str, products: Sequence[StepProduct], x: float, y: float) -> Drawn:
-    """A step: its products, what they wait for, and what reads their results."""
+    """Return a step: its products, what they wait for, and what reads their results."""
     states = tuple(dict.fromkeys(state for product in products for state in product.states))
     count = f"{len(products)} product{'' if len(products) == 1 else 's'} a step"
     names = [wrapped(f"● {state}", FRAME - 2 * PADDING) for state in states]
@@ -131,7 +131,7 @@ def _frame(title: str, products: Sequence[StepProduct], x: float, y: float) -> D
 
 
 def _legend(names: Sequence[Sequence[str]], x: float, y: float) -> str:
-    """The values of earlier steps, each after a dot of its colour."""
+    """Return the values of earlier steps, each after a dot of its colour."""
     parts = []
     for k, lines in enumerate(names):
         rest = [f"  {line}" if number else f" {line[1:]}" for number, line in enumerate(lines)]
@@ -154,7 +154,7 @@ def _boxes(products: Sequence[StepProduct], x: float, y: float, right: float) ->
 def _rail(
     state: str, number: int, x: float, products: Sequence[StepProduct], boxes: Sequence[Box]
 ) -> str:
-    """The line from a value of an earlier step to the products that wait for it."""
+    """Return the line from a value of an earlier step to the products that wait for it."""
     waiting = [b for p, b in zip(products, boxes, strict=True) if state in p.states]
     colour, at = _colour(number), x + PADDING + RAIL * number + 4
     parts = [line(at, boxes[0].y - BETWEEN, at, waiting[-1].middle, colour)]

@@ -82,7 +82,7 @@ def why_not(node: Apply, reads: list[Read]) -> str | None:
 
 
 def _read_from(node: Apply, steps: Variable, reads: list[Read]) -> dict[Variable, Variable]:
-    """The reads of a loop that runs that many steps."""
+    """Return the reads of a loop that runs that many steps."""
     outputs = node.op(*_inputs(node, steps), return_list=True)
     shorter = dict(zip(node.outputs, outputs, strict=True))
     return {
@@ -109,7 +109,7 @@ def _steps_for(reader: Apply, position: int, initial: int, n_steps: Variable):
 
 
 def _least(n_steps: Variable, needed: list) -> Variable:
-    """The number of steps, or the most that is needed if that is less."""
+    """Return the number of steps, or the most that is needed if that is less."""
     known = max([0, *(int(steps) for steps in needed if not isinstance(steps, Variable))])
     given = [steps for steps in needed if isinstance(steps, Variable)]
     if not given and isinstance(n_steps, Constant):
@@ -118,7 +118,7 @@ def _least(n_steps: Variable, needed: list) -> Variable:
 
 
 def _inputs(node: Apply, n_steps: Variable) -> list[Variable]:
-    """The inputs of a loop that runs that many steps."""
+    """Return the inputs of a loop that runs that many steps."""
     roles, given = Roles.of(node.op), given_to(node)
     return replace(
         given,
@@ -132,7 +132,7 @@ def _inputs(node: Apply, n_steps: Variable) -> list[Variable]:
 
 
 def _shorter(buffer: Variable, initial: int, n_steps: Variable) -> Variable:
-    """A state's buffer with rows for that many steps."""
+    """Return a state's buffer with rows for that many steps."""
     rows = initial + n_steps
     written = buffer.owner
     if written is not None and isinstance(written.op, IncSubtensor):

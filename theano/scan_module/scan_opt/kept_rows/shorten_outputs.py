@@ -53,7 +53,7 @@ class ShortenOutputs(LoopRewriter):
 
 
 def _shorter(graph: FunctionGraph, node: Apply, lengths: list[Variable]) -> dict:
-    """The outputs of a loop whose traces have these lengths, and the reads of those."""
+    """Return the outputs of a loop whose traces have these lengths, and the reads of those."""
     inputs = replace(given_to(node), trace_lengths=lengths).in_order()
     outputs = node.op(*inputs, return_list=True)
     return {
@@ -75,7 +75,7 @@ def _length(
 def _read_again(
     graph: FunctionGraph, old: Variable, new: Variable
 ) -> list[tuple[Variable, Variable]]:
-    """Replacements for the reads of an output; for the output, if its type is the same."""
+    """Return replacements for the reads of an output; for the output, if its type is the same."""
     if old.type == new.type:
         return [(old, new)]
     readers = [reader for reader, _ in graph.clients[old]]

@@ -87,7 +87,7 @@ def _rows_there_are(node: Apply, output: Variable) -> float:
 
 
 def _reads(graph: FunctionGraph, variable: Variable) -> list[tuple[Apply, int | slice | None]]:
-    """The nodes that index a variable, each with its index if that is constant."""
+    """Return the nodes that index a variable, each with its index if that is constant."""
     return [
         (reader, constant_index(reader.op.idx_list, reader.inputs))
         for reader, position in graph.clients[variable]
@@ -129,7 +129,7 @@ class ShortenTraces(LoopRewriter):
 
 
 def _shortened(node: Apply, replacements: dict[Variable, Variable]) -> list[Variable]:
-    """The outputs of a loop of which the loop in its place keeps fewer rows."""
+    """Return the outputs of a loop of which the loop in its place keeps fewer rows."""
     value = next(iter(replacements.values()))
     while not is_a(value.owner.op, PyTensorScan):
         value = value.owner.inputs[0]

@@ -35,7 +35,7 @@ class AllSteps:
         self._products: dict[Variable, bool] = {}
 
     def value(self, variable: Variable) -> Variable | None:
-        """The stacked values of a varying value; None if they cannot be had without the loop."""
+        """Return the stacked values of a varying value; None if they cannot be had without the loop."""
         if variable not in self._known:
             self._known[variable] = self._compute(variable)
         return self._known[variable]

@@ -149,6 +149,6 @@ class _Invariants:
 
 
 def _passed_on(outer: Variable) -> Untraced:
-    """A value that is passed from block to block."""
+    """Return a value that is passed from block to block."""
     inner = outer.type(name=outer.name)
     return Untraced(outer, inner, inner)

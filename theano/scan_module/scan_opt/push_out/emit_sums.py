@@ -96,7 +96,7 @@ def emit_sum(plan: Plan, outside: Outside) -> Variable:
 
 
 def _repeated(value: Variable, steps: Variable, dtype: str) -> Variable:
-    """A value times the number of steps; zero without steps, whatever the value is."""
+    """Return a value times the number of steps; zero without steps, whatever the value is."""
     if value.type.dtype in integer_dtypes or value.type.dtype == "bool":
         if dtype in integer_dtypes:
             return value.astype(dtype) * steps.astype(dtype)
@@ -111,7 +111,7 @@ def _view_order(operand: Variable) -> tuple:
 
 
 def _stacked_rows(operand: Variable, outside: Outside) -> Variable:
-    """The operand of all steps, one above the other: (steps * rows, columns)."""
+    """Return the operand of all steps, one above the other: (steps * rows, columns)."""
     values = outside.values(viewed(operand))
     match _view_order(operand):
         case (0, 1):
@@ -126,7 +126,7 @@ def _stacked_rows(operand: Variable, outside: Outside) -> Variable:
 
 
 def _stacked_columns(operand: Variable, outside: Outside) -> Variable:
-    """The operand of all steps, side by side: (rows, steps * columns)."""
+    """Return the operand of all steps, side by side: (rows, steps * columns)."""
     values = outside.values(viewed(operand))
     match _view_order(operand):
         case (1, 0):

@@ -11,7 +11,7 @@ from theano.scan_module.loop.constant_index import constant_index, constant_of
 
 
 def reads_of_last_value(graph: FunctionGraph, output: Variable, span: int) -> list[Variable] | None:
-    """The variables that are the last row of a state's buffer; None if anything else reads it.
+    """Return the variables that are the last row of a state's buffer; None if anything else reads it.
 
     ``output[-1]`` is such a read, and ``output[span:][-1]`` (what ``scan`` returns, read by the
     user) too.
@@ -44,14 +44,14 @@ def reads_of_last_value(graph: FunctionGraph, output: Variable, span: int) -> li
 
 
 def _leading_index(client: Apply) -> int | slice | None:
-    """The constant index of a read of the first axis only; None for other uses."""
+    """Return the constant index of a read of the first axis only; None for other uses."""
     if not isinstance(client.op, Subtensor):
         return None
     return constant_index(client.op.idx_list, client.inputs)
 
 
 def farthest_from_the_end(graph: FunctionGraph, output: Variable) -> int | None:
-    """The k for which rows from the k-th last on are all that is read of an output.
+    """Return the k for which rows from the k-th last on are all that is read of an output.
 
     Returns
     -------
@@ -75,7 +75,7 @@ def from_the_end(index: int | slice | None) -> int | None:
 
 
 def _first_index(reader: Apply) -> int | slice | None:
-    """The constant index of the first axis in a read; None for other uses."""
+    """Return the constant index of the first axis in a read; None for other uses."""
     if not isinstance(reader.op, Subtensor):
         return None
     return constant_of(get_idx_list(reader.inputs, reader.op.idx_list)[0])

@@ -50,7 +50,7 @@ class ComputedAgain:
         self._all_steps = AllSteps(step, rows)
 
     def value(self, variable: Variable) -> Variable | None:
-        """The values of all steps of a value of the step; None if they are not to be had so."""
+        """Return the values of all steps of a value of the step; None if they are not to be had so."""
         step = self._step
         if not step.varies(variable) or not step.follows_from_sequences(variable):
             return None
@@ -58,14 +58,14 @@ class ComputedAgain:
 
 
 def steps_run(loop: Loop, built: BuiltLoop | None) -> Variable:
-    """The number of steps that a loop runs, once it is built; None if nothing is left to build."""
+    """Return the number of steps that a loop runs, once it is built; None if nothing is left to build."""
     if loop.condition is None or built is None:
         return number_of_steps(loop)
     return built.steps_run()
 
 
 def values_of_all_steps(place: Available, loop: Loop, built: BuiltLoop | None) -> Variable:
-    """The values of all steps, stacked along a first axis.
+    """Return the values of all steps, stacked along a first axis.
 
     Parameters
     ----------
@@ -125,7 +125,7 @@ class SummedValues:
 
 
 def initial_value(state: State) -> Variable:
-    """The value before the first step, without the buffer that the loop would have filled."""
+    """Return the value before the first step, without the buffer that the loop would have filled."""
     node = state.outer.owner
     if node is not None and isinstance(node.op, IncSubtensor) and node.op.set_instead_of_inc:
         value = node.inputs[1]
@@ -135,7 +135,7 @@ def initial_value(state: State) -> Variable:
 
 
 def _only_row(rows: Variable) -> Variable:
-    """The row of what has one, filled by itself where the rows are filled with a number."""
+    """Return the row of what has one, filled by itself where the rows are filled with a number."""
     node = rows.owner
     if node is not None and isinstance(node.op, Alloc) and node.inputs[0].type.ndim == 0:
         number, _, *lengths = node.inputs

@@ -44,18 +44,18 @@ class Block:
     steps: Variable
 
     def part(self, buffer: Variable, before: int = 0, after: int = 0) -> Variable:
-        """The rows of the steps in a buffer that has some before them, and so many more."""
+        """Return the rows of the steps in a buffer that has some before them, and so many more."""
         first = self.start + before
         return buffer[first : first + self.steps + after]
 
     def rows(self, buffer: Variable, after: int = 0) -> Variable:
-        """The rows of the steps and so many more, as what is read."""
+        """Return the rows of the steps and so many more, as what is read."""
         return _static_length(self.part(buffer, after=after), self.steps + after)
 
     def rows_outside(
         self, outer: Variable, before: int = 0, alone: Alone = lambda array: False
     ) -> Variable:
-        """The rows of the steps in an array outside, which has so many before them.
+        """Return the rows of the steps in an array outside, which has so many before them.
 
         Of an array that is read backwards, a part is: engines need not turn all of it around. What
         is computed for the loop alone, element by element, is computed in the block.
@@ -71,7 +71,7 @@ class Block:
         return _static_length(part, self.steps)
 
     def _computed(self, array: Variable, first: Variable, alone: Alone) -> Variable:
-        """The rows of the steps in an array outside, from one on."""
+        """Return the rows of the steps in an array outside, from one on."""
         node = array.owner
         if node is None or not is_a(node.op, Elemwise) or not alone(array):
             return _static_length(self.inside(array)[first : first + self.steps], self.steps)
@@ -85,7 +85,7 @@ class Block:
 
 
 def _static_length(part: Variable, length: Variable) -> Variable:
-    """A part of static length, which PyTensor would compute from the bounds of a slice."""
+    """Return a part of static length, which PyTensor would compute from the bounds of a slice."""
     return pt.specify_shape(part, [length, *[None] * (part.type.ndim - 1)])
 
 
@@ -149,7 +149,7 @@ class PassedOn:
         return AllocEmpty(trace.inner.type.dtype)(self._loop.n_steps, *shape)
 
     def loop_of(self, block: Block, given: Sequence[Variable]) -> Loop:
-        """The loop over the steps of a block, on its rows of what the whole loop is given."""
+        """Return the loop over the steps of a block, on its rows of what the whole loop is given."""
         loop, inside = self._loop, block.inside
         rows = dict(zip(self._entries, given, strict=True))
         return replace(
@@ -175,7 +175,7 @@ class PassedOn:
         return len(self._graph.clients.get(array, ())) == 1
 
     def _memory(self, block: Block, state: State, rows: Variable) -> Variable:
-        """The buffer of a state in a block."""
+        """Return the buffer of a state in a block."""
         if state not in self._reads:
             return block.rows(rows, after=state.span)
         if state.kind != MIT_MOT:

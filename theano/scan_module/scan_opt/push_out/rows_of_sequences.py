@@ -26,7 +26,7 @@ from theano.scan_module.step.operation_kinds import kind_of
 
 
 def all_rows(entry: Sequence, loop: Loop) -> Variable:
-    """A sequence of a loop as an array that has a row for each step, or raises a ValueError."""
+    """Return a sequence of a loop as an array that has a row for each step, or raises a ValueError."""
     if has_rows(entry.outer, loop.n_steps):
         return entry.outer
     message = (
@@ -37,7 +37,7 @@ def all_rows(entry: Sequence, loop: Loop) -> Variable:
 
 
 def number_of_steps(loop: Loop) -> Variable:
-    """The number of steps of a loop, which raises an IndexError where it is negative."""
+    """Return the number of steps of a loop, which raises an IndexError where it is negative."""
     steps = loop.n_steps
     if _is_length(steps) or is_a(steps, Constant) and steps.data >= 0:
         return steps
@@ -155,7 +155,7 @@ def _lengths_not_below(steps: Variable) -> list[Variable]:
 
 
 def _smaller_of(number: Variable) -> list[Variable]:
-    """A number, and those of which it is the smallest."""
+    """Return a number, and those of which it is the smallest."""
     found, pending = [], [number]
     while pending:
         value = _as_given(pending.pop())
@@ -177,7 +177,7 @@ def _is_length(number: Variable) -> bool:
 
 
 def _measured(number: Variable) -> Variable | None:
-    """The array of which a number is the number of rows."""
+    """Return the array of which a number is the number of rows."""
     node = number.owner
     if node is None:
         return None
@@ -190,7 +190,7 @@ def _measured(number: Variable) -> Variable | None:
 
 
 def _as_given(number: Variable) -> Variable:
-    """A number as a tensor has it, not as a scalar or by way of one."""
+    """Return a number as a tensor has it, not as a scalar or by way of one."""
     while number.owner is not None and isinstance(
         number.owner.op, ScalarFromTensor | TensorFromScalar
     ):

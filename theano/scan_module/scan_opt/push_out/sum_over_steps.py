@@ -93,7 +93,7 @@ def plan_sum(
 
 
 def _plan_terms(value: Variable, step: StepAnalysis, available) -> Plan | Refusal | None:
-    """The plan of a value that is computed in the dtype of the sum."""
+    """Return the plan of a value that is computed in the dtype of the sum."""
     terms = signed_terms(value, step)
     if len(terms) > 1 or terms[0][0] < 0:
         return _plan_combination(terms, step, available, value.type.dtype)
@@ -135,7 +135,7 @@ def _plan_product(value: Variable, step: StepAnalysis, available) -> Plan | Refu
 
 
 def _plan_joined(operands: Sequence[Variable], step: StepAnalysis, available) -> Joined | None:
-    """The plan where the result's rows, or columns, are those of parts that the step joins.
+    """Return the plan where the result's rows, or columns, are those of parts that the step joins.
 
     A part of which all steps are available is then not stored once more.
     """
@@ -171,7 +171,7 @@ def _plan_correlation(value: Variable, step: StepAnalysis, available) -> Plan | 
 def _plan_bilinear(
     value: Variable, operands: Sequence[Variable], step: StepAnalysis, available
 ) -> Plan | Refusal | None:
-    """The plan where one operand varies; None where both do, and have the same shape in all steps."""
+    """Return the plan where one operand varies; None where both do, and have the same shape in all steps."""
     varying = [step.varies(operand) for operand in operands]
     if not all(varying):
         position = varying.index(True)
@@ -244,7 +244,7 @@ def _plan_linear(
 def _weighted_values(
     value: Variable, step: StepAnalysis, available: set[Variable]
 ) -> tuple[Variable, ...] | None:
-    """The values available that a value is a sum of, with invariant factors; None if of others."""
+    """Return the values available that a value is a sum of, with invariant factors; None if of others."""
     if value in available:
         return (value,)
     node = value.owner

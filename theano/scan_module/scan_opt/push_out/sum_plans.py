@@ -120,7 +120,7 @@ class Refusal:
 
 
 def values_read(plan: Plan) -> list[Variable]:
-    """The values of the step of which a plan reads all steps."""
+    """Return the values of the step of which a plan reads all steps."""
     match plan:
         case Contraction(left, right):
             return [viewed(left), viewed(right)]

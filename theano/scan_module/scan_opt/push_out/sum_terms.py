@@ -30,7 +30,7 @@ VIEWS = (DimShuffle, Reshape, SpecifyShape, Subtensor)
 def signed_terms(
     variable: Variable, step: StepAnalysis, total: Variable | None = None
 ) -> list[tuple[int, Variable]]:
-    """The terms of a sum, with their signs, that may leave a loop apart from each other.
+    """Return the terms of a sum, with their signs, that may leave a loop apart from each other.
 
     Those that hold a product are separate terms, and so is ``total``. The others are one
     term: to add up operands of a difference by themselves loses what the difference keeps.
@@ -47,7 +47,7 @@ def signed_terms(
 def _split(
     variable: Variable, step: StepAnalysis, total: Variable | None, dtype: str, sign: int = 1
 ) -> list[tuple[int, Variable]]:
-    """The terms of nested sums and differences, as far as one of them is of its own kind.
+    """Return the terms of nested sums and differences, as far as one of them is of its own kind.
 
     A sum of a narrower dtype is one term: it wraps, or rounds, before it is widened.
     """

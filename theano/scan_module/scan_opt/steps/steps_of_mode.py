@@ -48,7 +48,7 @@ class StepsOfMode(GraphRewriter):
         return self.of_mode
 
     def of_mode(self, op: PyTensorScan) -> PyTensorScan:
-        """The same loop with the mode, as have those inside its step."""
+        """Return the same loop with the mode, as have those inside its step."""
         made = op.clone()
         made.mode = self.mode()
         self.apply(made.fgraph)  # type: ignore[attr-defined]

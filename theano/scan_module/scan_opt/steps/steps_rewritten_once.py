@@ -42,7 +42,7 @@ class StepsRewrittenOnce(StepsOfMode):
 
 
 def _rewritten(op: Scan, mode: Mode) -> FunctionGraph:
-    """The step of a loop as a mode rewrites it; loops inside it have that mode then."""
+    """Return the step of a loop as a mode rewrites it; loops inside it have that mode then."""
     graph = copy_of_graph_inside(op)
     mode.optimizer.rewrite(graph)
     return step_graph(graph.inputs, graph.outputs)

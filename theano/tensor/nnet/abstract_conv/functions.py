@@ -139,7 +139,7 @@ def separable_conv3d(
     filter_flip: bool = True,
     filter_dilation: Sequence[int] = (1, 1, 1),
 ) -> TensorVariable:
-    """The same as `separable_conv2d` with volumes, whose filters have one dimension more."""
+    """Return the same as `separable_conv2d` with volumes, whose filters have one dimension more."""
     return _separable(
         conv3d,
         (input, depthwise_filters, pointwise_filters, num_channels),
@@ -367,7 +367,7 @@ def conv3d_grad_wrt_weights(
 
 
 def _declared_shape(shape: Any, rank: int, name: str) -> tuple[list, list]:
-    """A shape with None for what is not constant, and its last lengths, which must be there."""
+    """Return a shape with None for what is not constant, and its last lengths, which must be there."""
     entries = [shape[axis] for axis in range(rank)]
     if not isinstance(shape, Variable) and len(shape) != rank:
         raise ValueError(f"{name}: expected {rank} lengths, got {shape}")

@@ -103,15 +103,15 @@ class BaseAbstractConv(Filtering):
         self.kshp = _known_shape(kshp, self.filter_rank, f"{name}: kshp")
 
     def borders(self, extents: Sequence[Any]) -> list[tuple[Any, Any]]:
-        """The zeros before and after each dimension, for filters of these dilated extents."""
+        """Return the zeros before and after each dimension, for filters of these dilated extents."""
         return self.correlation().borders(extents)
 
     def of_any_batch(self) -> "Filtering":
-        """The operator with the same options for any number of images."""
+        """Return the operator with the same options for any number of images."""
         return self.sibling(self.direction, imshp=(None, *self.imshp[1:]))
 
     def correlation(self) -> Correlation:
-        """The operator that does the same with filters that are turned around, if these are."""
+        """Return the operator that does the same with filters that are turned around, if these are."""
         options = {
             "border_mode": self.border_mode,
             "subsample": self.subsample,
@@ -123,7 +123,7 @@ class BaseAbstractConv(Filtering):
         return _CORRELATIONS[self.rank].directions[self.direction](**options)
 
     def turned(self, filters: Any) -> Any:
-        """Filters, or their gradient, as the correlation has them."""
+        """Return filters, or their gradient, as the correlation has them."""
         if not self.filter_flip:
             return filters
         return filters[(..., *(slice(None, None, -1),) * self.rank)]
@@ -144,7 +144,7 @@ class BaseAbstractConv(Filtering):
         return [shape]
 
     def _lengths(self, shape_inputs: Sequence[Any]) -> list[Any]:
-        """The lengths that are given by the inputs of a node after its operands."""
+        """Return the lengths that are given by the inputs of a node after its operands."""
         return [shape[axis] for shape in shape_inputs for axis in range(self.rank)]
 
     def _images(self, img: Any) -> Any:
@@ -153,7 +153,7 @@ class BaseAbstractConv(Filtering):
         return assert_shape(pt.as_tensor_variable(img), self.imshp, message)
 
     def _filters(self, kern: Any) -> Any:
-        """Filters, checked to have the declared shape."""
+        """Return filters, checked to have the declared shape."""
         message = f"{self._mismatch} filters does not match given kshp."
         return assert_shape(pt.as_tensor_variable(kern), self.kshp, message)
 
@@ -163,7 +163,7 @@ class BaseAbstractConv(Filtering):
 
 
 def _as_written(border_mode: Any) -> Any:
-    """A border mode as Theano has it: numbers for equal sides, a name where there is nothing."""
+    """Return a border mode as Theano has it: numbers for equal sides, a name where there is nothing."""
     if isinstance(border_mode, str):
         return border_mode
     sides = [before if before == after else (before, after) for before, after in border_mode]

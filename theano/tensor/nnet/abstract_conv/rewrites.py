@@ -14,7 +14,7 @@ from theano.tensor.rewrite_registration import register_specialize_device
 @register_specialize_device("conv_gemm", "fast_compile")
 @node_rewriter([AbstractConv, AbstractConv_gradWeights, AbstractConv_gradInputs])
 def local_abstractconv_gemm(fgraph, node: Apply):
-    """A convolution or its gradient becomes a correlation or its gradient."""
+    """Replace a convolution or its gradient by a correlation or its gradient."""
     convolution, correlation = node.op, node.op.correlation()
     first, second, *shape = node.inputs
     lengths = [[shape[0][axis] for axis in range(convolution.rank)]] if shape else []

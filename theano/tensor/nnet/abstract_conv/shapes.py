@@ -316,7 +316,7 @@ def _along_axes(
     subsample: Sequence[int],
     filter_dilation: Sequence[int] | None,
 ) -> list:
-    """A function of lengths and options, for each dimension."""
+    """Return a function of lengths and options, for each dimension."""
     rank = len(subsample)
     dilations = [1] * rank if filter_dilation is None else filter_dilation
     modes = border_mode if isinstance(border_mode, tuple) else [border_mode] * rank
@@ -324,7 +324,7 @@ def _along_axes(
 
 
 def _border(border_mode: Any, covered: Any) -> tuple[Any, Any]:
-    """The zeros before and after a dimension."""
+    """Return the zeros before and after a dimension."""
     if isinstance(border_mode, str):
         return geometry.borders(border_mode, [covered])[0]
     before, after = border_mode if isinstance(border_mode, tuple) else (border_mode, border_mode)
@@ -339,7 +339,7 @@ def _unknown(*values: Any) -> bool:
 
 
 def _constant(length: Any) -> int | None:
-    """A length as a number, None if it is not a constant."""
+    """Return a length as a number, None if it is not a constant."""
     if length is None:
         return None
     value = get_underlying_scalar_constant_value(length, raise_not_constant=False)

@@ -78,19 +78,19 @@ class Filtering(Op):
         self.unshared = bool(unshared)
 
     def applied(self, first: Any, second: Any, shape_inputs: Sequence[Any]) -> TensorVariable:
-        """The result for other operands, with what a node has of a shape that is given."""
+        """Return the result for other operands, with what a node has of a shape that is given."""
         return self(first, second, *([self._lengths(shape_inputs)] if shape_inputs else []))
 
     def of_any_batch(self) -> "Filtering":
-        """The operator with the same options for any number of images."""
+        """Return the operator with the same options for any number of images."""
         return self
 
     def borders(self, extents: Sequence[Any]) -> list[tuple[Any, Any]]:
-        """The zeros before and after each dimension, for filters of these dilated extents."""
+        """Return the zeros before and after each dimension, for filters of these dilated extents."""
         return geometry.borders(self.border_mode, extents)
 
     def sibling(self, direction: str, **changed: Any) -> "Filtering":
-        """The operator of another direction with the same options, but for those that change."""
+        """Return the operator of another direction with the same options, but for those that change."""
         names = set(self.__props__).difference(self.fixed)
         options = {name: getattr(self, name) for name in names}
         return self.directions[direction](**options | changed)
@@ -129,11 +129,11 @@ class Filtering(Op):
         return [length.astype("int64") for length in lengths]
 
     def _lengths(self, shape_inputs: Sequence[Any]) -> list[Any]:
-        """The lengths that are given by the inputs of a node after its operands."""
+        """Return the lengths that are given by the inputs of a node after its operands."""
         return list(shape_inputs)
 
     def _turned(self, filters: Any) -> Any:
-        """The filters as they are multiplied with windows."""
+        """Return the filters as they are multiplied with windows."""
         return filters
 
     def _known(self, output: Sequence[int | None]) -> list[int | None]:
@@ -173,7 +173,7 @@ class Filtering(Op):
         return [pt.add(*terms) if len(terms) > 1 else terms[0] if terms else disconnected_type()]
 
     def fitting_shapes(self, inputs: Sequence[Any]) -> Shapes:
-        """The shapes of all that takes part, for arrays as inputs; ValueError if they do not fit."""
+        """Return the shapes of all that takes part, for arrays as inputs; ValueError if they do not fit."""
         lengths = [int(length) for length in self._lengths(inputs[2:])]
         shapes = Shapes.of(self, inputs[0].shape, inputs[1].shape, lengths)
         shapes.check()
@@ -181,13 +181,13 @@ class Filtering(Op):
 
 
 def _known_integer(length: TensorVariable) -> int | None:
-    """The value of a scalar, if it is a constant."""
+    """Return the value of a scalar, if it is a constant."""
     value = get_underlying_scalar_constant_value(length, raise_not_constant=False)
     return None if isinstance(value, Variable) else int(value)
 
 
 def _lengths_of(x: TensorVariable, rank: int) -> list[Any]:
-    """The last `rank` lengths of a tensor: integers as far as its type says them."""
+    """Return the last `rank` lengths of a tensor: integers as far as its type says them."""
     first = x.ndim - rank
     known = x.type.shape[first:]
     return [x.shape[first + axis] if n is None else n for axis, n in enumerate(known)]

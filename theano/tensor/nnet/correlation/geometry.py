@@ -77,12 +77,12 @@ def checked_steps(steps: Any, rank: int, name: str, operation: str) -> tuple[int
 
 
 def extent(size: Any, dilation: int) -> Any:
-    """The length that a filter of `size` elements covers."""
+    """Return the length that a filter of `size` elements covers."""
     return size if dilation == 1 else (size - 1) * dilation + 1
 
 
 def borders(border_mode: BorderMode, extents: Sequence[Any]) -> list[tuple[Any, Any]]:
-    """The zeros before and after each dimension, for a filter of these extents."""
+    """Return the zeros before and after each dimension, for a filter of these extents."""
     if isinstance(border_mode, str):
         sides = [NAMED_BORDERS[border_mode](covered) for covered in extents]
         return [(side, side) for side in sides]
@@ -96,13 +96,13 @@ def window_count(length: Any, covered: Any, border: tuple[Any, Any], stride: int
 
 
 def image_length(count: Any, covered: Any, border: tuple[Any, Any], stride: int) -> Any:
-    """The smallest length of an image in which there are `count` windows."""
+    """Return the smallest length of an image in which there are `count` windows."""
     places = count - 1 if stride == 1 else (count - 1) * stride
     return _minus(_minus(places + covered, border[0]), border[1])
 
 
 def filter_size(length: Any, count: Any, border_mode: BorderMode, axis: int, dilation: int) -> Any:
-    """The largest size of filters that are put at `count` places, each next to the one before.
+    """Return the largest size of filters that are put at `count` places, each next to the one before.
 
     With the border mode ``half`` there is no telling.
     """

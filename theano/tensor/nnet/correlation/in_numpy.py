@@ -50,11 +50,11 @@ class Windows:
     unshared: bool
 
     def padded(self, image: np.ndarray) -> np.ndarray:
-        """The images with zeros around them."""
+        """Return the images with zeros around them."""
         return np.pad(image, [(0, 0), (0, 0), *self.borders])
 
     def of(self, image: np.ndarray) -> np.ndarray:
-        """The windows of images (B, C, *lengths), as a stack of matrices."""
+        """Return the windows of images (B, C, *lengths), as a stack of matrices."""
         rank = len(self.sizes)
         padded = self.padded(image)
         batch, channels = padded.shape[:2]
@@ -116,21 +116,21 @@ class Windows:
         return self.groups, parts, rows, channels // self.groups * elements
 
     def filters_as_stack(self, filters: np.ndarray) -> np.ndarray:
-        """Filters (F, c, *sizes), or (F, *counts, c, *sizes), as a stack of matrices."""
+        """Return filters (F, c, *sizes), or (F, *counts, c, *sizes), as a stack of matrices."""
         of_group = len(filters) // self.groups
         elements = math.prod(filters.shape[-1 - len(self.sizes) :])
         parts = math.prod(self.counts) if self.unshared else 1
         return filters.reshape(self.groups, of_group, parts, elements).swapaxes(1, 2)
 
     def filters_of_stack(self, stack: np.ndarray, channels: int) -> np.ndarray:
-        """The filters for images of so many channels, of which these are a stack."""
+        """Return the filters for images of so many channels, of which these are a stack."""
         filters = stack.shape[0] * stack.shape[2]
         own = self.counts if self.unshared else ()
         shape = (filters, *own, channels // self.groups, *self.sizes)
         return stack.swapaxes(1, 2).reshape(shape)
 
     def result_as_stack(self, result: np.ndarray) -> np.ndarray:
-        """A result (B, F, *counts) as a stack of matrices."""
+        """Return a result (B, F, *counts) as a stack of matrices."""
         batch, filters = result.shape[:2]
         of_group, places = filters // self.groups, math.prod(self.counts)
         stack = result.reshape(batch, self.groups, of_group, places)
@@ -139,7 +139,7 @@ class Windows:
         return stack.transpose(1, 0, 3, 2).reshape(self.groups, 1, batch * places, of_group)
 
     def result_of_stack(self, stack: np.ndarray, batch: int) -> np.ndarray:
-        """The result for a batch of so many images, of which this is a stack."""
+        """Return the result for a batch of so many images, of which this is a stack."""
         of_group = stack.shape[3]
         if self.unshared:
             result = stack.transpose(2, 0, 3, 1)
@@ -150,13 +150,13 @@ class Windows:
 
 
 def correlate(windows: Windows, image: np.ndarray, filters: np.ndarray) -> np.ndarray:
-    """The result of a correlation."""
+    """Return the result of a correlation."""
     stack = windows.of(image) @ windows.filters_as_stack(filters).swapaxes(2, 3)
     return windows.result_of_stack(stack, len(image))
 
 
 def gradient_of_filters(windows: Windows, image: np.ndarray, topgrad: np.ndarray) -> np.ndarray:
-    """The gradient by the filters, given that by the result."""
+    """Return the gradient by the filters, given that by the result."""
     stack = windows.result_as_stack(topgrad).swapaxes(2, 3) @ windows.of(image)
     return windows.filters_of_stack(stack, image.shape[1])
 
@@ -164,6 +164,6 @@ def gradient_of_filters(windows: Windows, image: np.ndarray, topgrad: np.ndarray
 def gradient_of_image(
     windows: Windows, filters: np.ndarray, topgrad: np.ndarray, shape: Sequence[int]
 ) -> np.ndarray:
-    """The gradient by the images of some shape, given that by the result."""
+    """Return the gradient by the images of some shape, given that by the result."""
     stack = windows.result_as_stack(topgrad) @ windows.filters_as_stack(filters)
     return windows.added_up(stack, shape)

@@ -109,12 +109,12 @@ class Shapes:
 
 
 def _if_known(function: Callable, *sizes: Any) -> Any:
-    """The function of sizes that are known, else None."""
+    """Return the function of sizes that are known, else None."""
     return None if any(size is None for size in sizes) else function(*sizes)
 
 
 def _borders_of_axis(operator: Any, axis: int, size: Any) -> tuple[Any, tuple[Any, Any]]:
-    """The extent of filters along one dimension, and the zeros around the image there."""
+    """Return the extent of filters along one dimension, and the zeros around the image there."""
     covered = geometry.extent(size, operator.filter_dilation[axis])
     return covered, operator.borders([covered] * operator.rank)[axis]
 

@@ -34,7 +34,7 @@ from theano.tensor.rewrite_registration import register_specialize
 
 
 def _scores_of(softmax: Variable) -> Scores | None:
-    """The scores of a softmax of rows and their bias, zeros where they have none."""
+    """Return the scores of a softmax of rows and their bias, zeros where they have none."""
     node = softmax.owner
     if node is not None and isinstance(node.op, SoftmaxWithBias):
         matrix, bias = node.inputs
@@ -63,7 +63,7 @@ def _counts_rows(fgraph: FunctionGraph, rows: Variable, classes: Variable) -> bo
 
 
 def _cost(fgraph: FunctionGraph, softmax: Variable, rows: Variable, classes: Variable, like):
-    """The logarithm of one probability of each row; None where it is not one of each."""
+    """Return the logarithm of one probability of each row; None where it is not one of each."""
     scores = _scores_of(softmax)
     if scores is None or not _counts_rows(fgraph, rows, classes):
         return None
@@ -74,7 +74,7 @@ def _cost(fgraph: FunctionGraph, softmax: Variable, rows: Variable, classes: Var
 
 
 def _pair_of_indices(node: Apply, first: int) -> tuple[Variable, Variable] | None:
-    """The rows and columns by which a node chooses elements of a matrix."""
+    """Return the rows and columns by which a node chooses elements of a matrix."""
     indices = node.inputs[first:]
     if tuple(node.op.idx_list) != (0, 1) or len(indices) != 2:
         return None
@@ -86,7 +86,7 @@ def _pair_of_indices(node: Apply, first: int) -> tuple[Variable, Variable] | Non
 @register_specialize("fast_compile")
 @node_rewriter([CrossentropyCategorical1Hot])
 def crossentropy_to_crossentropy_with_softmax(fgraph, node):
-    """The cost of a softmax is computed from the scores, together with the softmax."""
+    """Compute the cost of a softmax from the scores, together with the softmax."""
     softmax, classes = node.inputs
     scores = _scores_of(softmax)
     if scores is None:
@@ -99,7 +99,7 @@ def crossentropy_to_crossentropy_with_softmax(fgraph, node):
 @register_specialize("fast_compile")
 @node_rewriter([SoftmaxGrad])
 def local_softmax_grad_to_crossentropy_with_softmax_grad(fgraph, node):
-    """The gradient of a cost of a softmax with respect to the scores is one operator."""
+    """Return the gradient of a cost of a softmax with respect to the scores is one operator."""
     of_softmax, softmax = node.inputs
     cost_node = of_softmax.owner
     if cost_node is None or not isinstance(cost_node.op, CrossentropyCategorical1HotGrad):
@@ -135,7 +135,7 @@ def local_advanced_indexing_crossentropy_onehot(fgraph, node):
 @register_specialize
 @node_rewriter([SoftmaxGrad])
 def local_advanced_indexing_crossentropy_onehot_grad(fgraph, node):
-    """The gradient of such a cost with respect to the scores is one operator.
+    """Return the gradient of such a cost with respect to the scores is one operator.
 
     The gradient with respect to the softmax has a single element in each row, which is divided
     by the probability at that place, before it is put there or after.
@@ -218,7 +218,7 @@ def _product(factors: list[Variable]) -> TensorVariable:
 
 
 def _flat(variable: Variable) -> Variable:
-    """A number where all dimensions have length 1."""
+    """Return a number where all dimensions have length 1."""
     if not variable.type.ndim or not all(variable.type.broadcastable):
         return variable
     node = variable.owner
@@ -234,7 +234,7 @@ def _flat(variable: Variable) -> Variable:
 
 
 def _without_alloc(gradients: Variable) -> Variable:
-    """The number that a vector is filled with, if it is."""
+    """Return the number that a vector is filled with, if it is."""
     node = gradients.owner
     if node is not None and isinstance(node.op, Alloc) and all(node.inputs[0].type.broadcastable):
         return _flat(node.inputs[0])
@@ -244,7 +244,7 @@ def _without_alloc(gradients: Variable) -> Variable:
 @register_specialize
 @node_rewriter([CrossentropySoftmax1HotWithBiasDx])
 def local_useless_crossentropy_softmax_1hot_with_bias_dx_alloc(fgraph, node):
-    """A gradient that is the same for all rows needs no vector."""
+    """Return a gradient that is the same for all rows needs no vector."""
     of_cost, softmax, classes = node.inputs
     number = _without_alloc(of_cost)
     shapes = getattr(fgraph, "shape_feature", None)

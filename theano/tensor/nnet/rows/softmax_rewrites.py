@@ -44,7 +44,7 @@ def local_softmax_with_bias(fgraph, node):
 @register_canonicalize
 @node_rewriter([SoftmaxWithBias])
 def local_softmax_without_bias(fgraph, node):
-    """The operator becomes a softmax of a sum, which other rewrites look for."""
+    """Replace the operator by a softmax of a sum, which other rewrites look for."""
     result = softmax_op(pt.add(node.inputs[0], node.inputs[1].dimshuffle("x", 0)))
     copy_stack_trace(node.outputs, result)
     return [result] if result.type == node.outputs[0].type else None
@@ -53,7 +53,7 @@ def local_softmax_without_bias(fgraph, node):
 @register_specialize
 @node_rewriter([SoftmaxGrad])
 def local_logsoftmax_grad(fgraph, node):
-    """The gradient of the logarithm of a softmax divides by no probability."""
+    """Return the gradient of the logarithm of a softmax divides by no probability."""
     of_softmax, softmax = node.inputs
     negated = of_softmax.owner is not None and of_softmax.owner.op == pt.neg
     above, below = local_mul_canonizer.get_num_denum(
@@ -157,7 +157,7 @@ def _keeps_axes(variable):
 @register_specialize
 @node_rewriter([Softmax, special.Softmax, SoftmaxWithBias])
 def graph_merge_softmax_with_crossentropy_softmax(fgraph, node):
-    """A softmax of scores whose cost is computed, too, comes from the operator of the cost."""
+    """Return a softmax of scores whose cost is computed, too, comes from the operator of the cost."""
     scores, *bias = node.inputs
     for reader, _ in fgraph.clients[scores]:
         if not isinstance(reader.op, CrossentropySoftmaxArgmax1HotWithBias):
@@ -180,7 +180,7 @@ _INCREASING = (pt.exp, pt.sigmoid, pt.softplus, pt.tanh)
 @register_specialize
 @node_rewriter([Argmax])
 def local_argmax_pushdown(fgraph, node):
-    """The place of the largest value is found before an increasing function is applied."""
+    """Return the place of the largest value is found before an increasing function is applied."""
     values = node.inputs[0]
     if values.owner is None:
         return None

@@ -33,7 +33,7 @@ def _total(terms: Sequence[Variable]) -> Variable:
 
 
 def split_bias(scores: Variable) -> Scores | None:
-    """A matrix and a vector whose sum the scores are, if they are such a sum."""
+    """Return a matrix and a vector whose sum the scores are, if they are such a sum."""
     node = scores.owner
     if node is None or node.op != pt.add:
         return None

@@ -25,7 +25,7 @@ def convolution(step: Step, node, inputs: list[Value]) -> list[Value]:
 def convolutions_of_stacks(
     step: Step, node, inputs: list[Value], flags: Sequence[Sequence[bool]]
 ) -> list[Value]:
-    """Sums of products of a vector and of another one backwards, at each shift.
+    """Return sums of products of a vector and of another one backwards, at each shift.
 
     They are the whole convolution, or the part for which all of the shorter vector is used.
     """

@@ -22,7 +22,7 @@ from theano.tensor.nnet.ctc_operator import (
 
 @lowers(ConnectionistTemporalClassification)
 def costs_of_sequences(step: Step, node, inputs: list[Value]) -> list[Value]:
-    """The costs, and the gradients where the operator has them."""
+    """Return the costs, and the gradients where the operator has them."""
     activations = step.view(inputs[0])
     labels, lengths = (step.view(cast(step, value, "int64")) for value in inputs[1:])
     steps, sequences, classes = activations.shape
@@ -63,7 +63,7 @@ def costs_of_sequences(step: Step, node, inputs: list[Value]) -> list[Value]:
 
 
 def _by_sequence(view: View) -> View:
-    """A view by step, sequence and class with the sequences first."""
+    """Return a view by step, sequence and class with the sequences first."""
     return turned(view, [1, 0, 2])
 
 

@@ -49,14 +49,14 @@ def elementwise(step: Step, node, inputs: list[Value]) -> list[Value]:
 
 
 def _one_number_everywhere(value: Value) -> Value:
-    """A vector of one integer, such as the 0 of ``x > 0``, as a number that needs no memory."""
+    """Return a vector of one integer, such as the 0 of ``x > 0``, as a number that needs no memory."""
     if isinstance(value, IndexVector) and len(value.items) == 1:
         return Splat(value.items[0], (1,))
     return value
 
 
 def _items(inputs: list[Value]) -> list[list[Value]] | None:
-    """The operands of each item of short vectors, or None if they are not all of that kind."""
+    """Return the operands of each item of short vectors, or None if they are not all of that kind."""
     if not any(isinstance(value, IndexVector) for value in inputs):
         return None
     count = max(len(x.items) for x in inputs if isinstance(x, IndexVector))
@@ -75,7 +75,7 @@ def _items(inputs: list[Value]) -> list[list[Value]] | None:
 
 @lowers(ScalarOp)
 def on_numbers(step: Step, node, inputs: list[Value]) -> list[Value]:
-    """A scalar operation outside of Elemwise."""
+    """Return a scalar operation outside of Elemwise."""
     return apply_scalar_op(step, node.op, inputs, node, None)
 
 
@@ -157,13 +157,13 @@ def same_number(step: Step, node, inputs: list[Value]) -> list[Value]:
 
 @lowers(DeepCopyOp, CpuContiguous)
 def copy(step: Step, node, inputs: list[Value]) -> list[Value]:
-    """The value itself: what is written in place is written after all reads."""
+    """Return the value itself: what is written in place is written after all reads."""
     return inputs
 
 
 @lowers(TypeCastingOp)
 def view(step: Step, node, inputs: list[Value]) -> list[Value]:
-    """The value itself, of which the result's type may say more dimensions to be of size 1."""
+    """Return the value itself, of which the result's type may say more dimensions to be of size 1."""
     known = getattr(node.inputs[0].type, "broadcastable", ())
     declared = getattr(node.outputs[0].type, "broadcastable", ())
     for d, (was_one, is_one) in enumerate(zip(known, declared, strict=True)):
@@ -195,7 +195,7 @@ def reorder_dimensions(step: Step, node, inputs: list[Value]) -> list[Value]:
 
 
 def constant_value(step: Step, variable: Constant) -> Value:
-    """The value of a constant: in memory only where numbers do not do."""
+    """Return the value of a constant: in memory only where numbers do not do."""
     if getattr(variable.type, "dtype", None) is None:
         # None among the sizes of SpecifyShape, or a slice
         return Scalar("0", "int64", invariant=True)
@@ -219,7 +219,7 @@ def _is_one_number(data: np.ndarray) -> bool:
 
 
 def cast(step: Step, value: Value, dtype: str) -> Value:
-    """The value in another type."""
+    """Return the value in another type."""
     if value.dtype == dtype:
         return value
     if isinstance(value, IndexVector):

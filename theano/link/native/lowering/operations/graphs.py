@@ -41,7 +41,7 @@ _FEW = 256
 
 @lowers(OpFromGraph)
 def inlined(step: Step, node, inputs: list[Value]) -> list[Value]:
-    """The operations inside, one after the other."""
+    """Return the operations inside, one after the other."""
     graph = node.op.fgraph
     known = {
         inside: variable
@@ -52,7 +52,7 @@ def inlined(step: Step, node, inputs: list[Value]) -> list[Value]:
 
 
 def inlined_on_stacks(step: Step, node, inputs: list[Value]) -> list[Value]:
-    """The same, each of them on stacks; there may be none."""
+    """Return the same, each of them on stacks; there may be none."""
     graph = copy_of_graph_inside(node.op.core_op)
     stacks = [variable.type() for variable in node.inputs]
     given = dict(zip(graph.inputs, stacks, strict=True))

@@ -41,7 +41,7 @@ def lazy_choice(step: Step, node: Any, inputs: list[Value]) -> list[Value]:
 
 
 def _call_of(step: Step, branch: Branch, values: Sequence[Value]) -> LoopCall:
-    """The call of a branch; what was computed in the step is read as a sequence."""
+    """Return the call of a branch; what was computed in the step is read as a sequence."""
     changing = [not _is_known_before(step, value) for value in values]
     names = [variable.name for variable in branch.read]
     try:
@@ -84,7 +84,7 @@ def _is_known_before(step: Step, value: Value) -> bool:
 
 
 def _settled(step: Step, value: Value) -> Value:
-    """A value whose numbers are known before the loop, if they can be."""
+    """Return a value whose numbers are known before the loop, if they can be."""
     if isinstance(value, Scalar):
         return step.settled(value) or value
     if isinstance(value, IndexVector):
@@ -95,7 +95,7 @@ def _settled(step: Step, value: Value) -> Value:
 
 
 def _as_rows(step: Step, value: Value) -> View:
-    """A value as the only row of an array, in C order."""
+    """Return a value as the only row of an array, in C order."""
     view = step.keep_order(step.view(value))
     if place_of(view, step.sizes).strides != c_order(view.shape, step.sizes):
         view = View.of(step.copied(view))

@@ -27,7 +27,7 @@ REDUCTIONS |= {AND: "and", OR: "or", XOR: "exclusive or", MulWithoutZeros: "mult
 # in PyTensor 3.3 the maximum and minimum define again what they compute
 @lowers(CAReduce, Max, Min)
 def reduce(step: Step, node, inputs: list[Value]) -> list[Value]:
-    """A reduction, computed in the accumulator's type."""
+    """Return a reduction, computed in the accumulator's type."""
     (value,) = inputs
     kind = REDUCTIONS.get(type(node.op.scalar_op))
     if kind is None:
@@ -68,7 +68,7 @@ def _total(step: Step, op, items: list[Value]) -> Value:
 def reduced(
     step: Step, view: View, axes: tuple[int, ...], kind: str, working: str, dtype: str
 ) -> Value:
-    """The reduction of a view over axes, which are dropped."""
+    """Return the reduction of a view over axes, which are dropped."""
     shape = tuple(size for d, size in enumerate(view.shape) if d not in axes)
     if not shape:
         result = step.number(dtype)
@@ -155,7 +155,7 @@ def _apply(step: Step, op, operands: list[Value]) -> Value:
 
 
 def _kept(value: Value, axes: tuple[int, ...], source: View) -> Value:
-    """The reduced value with its dropped axes as dimensions of size 1."""
+    """Return the reduced value with its dropped axes as dimensions of size 1."""
     if isinstance(value, Scalar):
         return value
     assert isinstance(value, View)

@@ -78,7 +78,7 @@ class _LoopOfOneElement:
         return Name(self.names[variable])
 
     def task(self) -> LoopOnNumbers:
-        """The loop of each element."""
+        """Return the loop of each element."""
         inputs = tuple((self.names[one], one.type.dtype) for one in self.inputs)
         states = len(self.outputs) - self.is_while
         return LoopOnNumbers(inputs, tuple(self.computations), tuple(self.results), states)

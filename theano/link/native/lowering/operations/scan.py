@@ -52,7 +52,7 @@ from theano.scan_module.scan_op import Scan as OurScan
 
 @lowers(Scan, FrozenWhenAsked, OurScan)
 def scan(step: Step, node, inputs: list[Value]) -> list[Value]:
-    """The states' buffers are copied and updated in place; traces get their own memory."""
+    """Copy the states' buffers, to be updated in place; traces get their own memory."""
     op, roles = node.op, Roles.of(node.op)
     if roles.may_stop and step.repeats:
         raise CannotLower("a loop inside a loop whose number of steps its values decide")
@@ -77,7 +77,7 @@ def scan(step: Step, node, inputs: list[Value]) -> list[Value]:
 
 
 def argument_names(node) -> list[str | None]:
-    """The names of the arrays of a loop, in the order of the step's inputs."""
+    """Return the names of the arrays of a loop, in the order of the step's inputs."""
     # the number of steps and the lengths of traces are no arrays
     _, *arrays = replace(given_to(node), trace_lengths=[]).in_order()
     return [variable.name for variable in arrays]
@@ -92,7 +92,7 @@ def _copied(step: Step, value: Value) -> Buffer:
 
 
 def _in_rows(step: Step, value: Value, steps: Size) -> View:
-    """A sequence: any stride between its rows, C order within them."""
+    """Return a sequence: any stride between its rows, C order within them."""
     view = step.keep_order(step.view(value))
     step.sizes.check(compared(view.shape[0], ">=", steps), "a sequence as long as the loop")
     strides = place_of(view, step.sizes).strides
@@ -118,7 +118,7 @@ class LoopCall:
 
     @classmethod
     def of(cls, step: Step, op: Scan, names: Sequence[str | None], steps: Size) -> LoopCall:
-        """The next call of a step, whose loop is lowered now."""
+        """Return the next call of a step, whose loop is lowered now."""
         prefix = f"l{len(step.loops)}"
         assert step.lower_loop is not None
         loop = step.lower_loop(op, names, f"{step.name}_{prefix}")
@@ -156,7 +156,7 @@ class LoopCall:
                 self.bind(argument, self.invariant(argument, value))
 
     def state(self, argument: Argument, value: Value) -> View:
-        """A new buffer with the initial rows of a state."""
+        """Return a new buffer with the initial rows of a state."""
         step, rows = self.step, value.shape[0]
         needed: Size = argument.history
         if argument.kind == "mit_mot":
@@ -222,12 +222,12 @@ class LoopCall:
         self.work = step.temporary("int8", (self._returned(1),))
 
     def _returned(self, position: int) -> Size:
-        """A size that the loop returned, if it was asked."""
+        """Return a size that the loop returned, if it was asked."""
         item: Symbolic = Item(f"{self.prefix}_result", position)
         return self.step.sizes.name(item if self.guard is None else Choice(self.guard, item, 0))
 
     def traces_with_shapes(self) -> list[tuple[Argument, list[Size]]]:
-        """The traces, and the shapes of their rows as the loop returned them."""
+        """Return the traces, and the shapes of their rows as the loop returned them."""
         found, position = [], FIRST_RESULT
         for trace in self.of_kind("trace"):
             shape: list[Size] = []
@@ -253,7 +253,7 @@ class LoopCall:
             self._number(first + 1 + d, size)
 
     def _known_size(self, size: Size) -> Size | None:
-        """A size of the loop's as a size of the caller's, where an argument has it."""
+        """Return a size of the loop's as a size of the caller's, where an argument has it."""
         size = self.loop.step.sizes.find(size)
         if isinstance(size, int):
             return size
@@ -272,7 +272,7 @@ class LoopCall:
         return None
 
     def _number_of(self, argument: Argument) -> Size | None:
-        """An invariant number as the loop names it."""
+        """Return an invariant number as the loop names it."""
         for entry in self.loop.step.sizes.entries:
             if isinstance(entry, NameNumber) and entry.value == Element(argument.name):
                 return Name(entry.name)
@@ -357,12 +357,12 @@ class LoopCall:
 
 
 def _items_of(value: Value) -> tuple[Scalar, ...]:
-    """The numbers that a short vector consists of, if these are known one by one."""
+    """Return the numbers that a short vector consists of, if these are known one by one."""
     if isinstance(value, IndexVector):
         return value.items
     return (value.scalar,) if isinstance(value, Splat) and value.shape == (1,) else ()
 
 
 def _front(value: View, shape: tuple[Size, ...]) -> View:
-    """The first rows of a view."""
+    """Return the first rows of a view."""
     return View(value.buffer, shape, value.axes, value.steps, value.start)

@@ -58,7 +58,7 @@ def specify_shape(step: Step, node, inputs: list[Value]) -> list[Value]:
 
 @lowers(Rebroadcast)
 def rebroadcast(step: Step, node, inputs: list[Value]) -> list[Value]:
-    """The value itself, of other lengths in its type only."""
+    """Return the value itself, of other lengths in its type only."""
     (value,) = inputs
     for axis in (axis for axis, is_one in node.op.axis.items() if is_one):
         step.sizes.equal(1, value.shape[axis], f"the length 1 of dimension {axis}")
@@ -76,7 +76,7 @@ def _sizes(step: Step, values: Sequence[Value], what: str) -> tuple[Size, ...]:
 
 @lowers(Alloc)
 def alloc(step: Step, node, inputs: list[Value]) -> list[Value]:
-    """A value broadcast to a shape; nothing is written unless something needs it in memory."""
+    """Return a value broadcast to a shape; nothing is written unless something needs it in memory."""
     value, *sizes = inputs
     shape = _sizes(step, sizes, "a size of Alloc")
     itemsize = np.dtype(value.dtype).itemsize
@@ -110,7 +110,7 @@ def alloc_empty(step: Step, node, inputs: list[Value]) -> list[Value]:
 
 @lowers(Reshape)
 def reshape(step: Step, node, inputs: list[Value]) -> list[Value]:
-    """The same elements under another shape; one size may be -1."""
+    """Return the same elements under another shape; one size may be -1."""
     value, wanted = inputs
     given = numbers_of(step, wanted, node.outputs[0].type.ndim, "a shape")
     sizes = [step.size(item, "a size of Reshape") for item in given]
@@ -123,7 +123,7 @@ def reshape(step: Step, node, inputs: list[Value]) -> list[Value]:
 
 
 def numbers_of(step: Step, value: Value, count: int, what: str) -> tuple[Scalar, ...]:
-    """The items of a short vector of this length, one by one."""
+    """Return the items of a short vector of this length, one by one."""
     if isinstance(value, Splat):
         step.sizes.equal(value.shape[0], count, f"the length of {what}")
         return (value.scalar,) * count
@@ -190,7 +190,7 @@ def split(step: Step, node, inputs: list[Value]) -> list[Value]:
 
 
 def _part(step: Step, view: View, axis: int, begin: Size, shape: tuple[Size, ...]) -> View:
-    """The part of a view that begins at a position along an axis."""
+    """Return the part of a view that begins at a position along an axis."""
     start, along = list(view.start), view.axes[axis]
     if along is not None:
         moved = step.sizes.binary(begin, "*", view.steps[axis])
@@ -200,7 +200,7 @@ def _part(step: Step, view: View, axis: int, begin: Size, shape: tuple[Size, ...
 
 @lowers(ExtractDiag)
 def diagonal(step: Step, node, inputs: list[Value]) -> list[Value]:
-    """The elements whose indices along two axes differ by the offset; their axis comes last."""
+    """Return the elements whose indices along two axes differ by the offset; their axis comes last."""
     view, op = step.view(inputs[0]), node.op
     down, right = max(-op.offset, 0), max(op.offset, 0)
     if max(down, right) >= 2**63:
@@ -293,7 +293,7 @@ def join(step: Step, node, inputs: list[Value]) -> list[Value]:
 
 @lowers(CheckAndRaise)
 def check(step: Step, node, inputs: list[Value]) -> list[Value]:
-    """An assertion on numbers that are known before the loop is a condition of the call."""
+    """Return an assertion on numbers that are known before the loop is a condition of the call."""
     value, *conditions = inputs
     for condition in conditions:
         if not isinstance(condition, Scalar):

@@ -23,7 +23,7 @@ STABLE = ("stable", "mergesort")
 
 @lowers(SortOp)
 def in_order(step: Step, node, inputs: list[Value]) -> list[Value]:
-    """The elements along an axis, NaN last."""
+    """Return the elements along an axis, NaN last."""
     axis, (value,) = axis_apart(node, inputs)
     stable = node.op.kind in STABLE
     return [sorted_along(step, value, constant_axis(step, axis, "a sort"), stable)]
@@ -37,7 +37,7 @@ def positions_in_order(step: Step, node, inputs: list[Value]) -> list[Value]:
 
 
 def sorted_along(step: Step, value: Value, axis: int, stable: bool) -> View:
-    """The elements in ascending order along an axis; zeros of either sign keep their order if it is stable."""
+    """Return the elements in ascending order along an axis; zeros of either sign keep their order if it is stable."""
     axis %= value.ndim
     rows = axis_last(_sortable(step, value), axis)
     out = step.rows_without_gaps(rows.dtype, rows.shape)
@@ -50,7 +50,7 @@ def sorted_along(step: Step, value: Value, axis: int, stable: bool) -> View:
 
 
 def order_along(step: Step, value: Value, axis: int) -> View:
-    """The positions of elements in ascending order along an axis."""
+    """Return the positions of elements in ascending order along an axis."""
     axis %= value.ndim
     rows = side_by_side(step, axis_last(_sortable(step, value), axis))
     out = step.rows_without_gaps("int64", rows.shape)
@@ -85,20 +85,20 @@ def _positions(
 
 
 def axis_last(view: View, axis: int) -> View:
-    """A view whose axis is moved to the end."""
+    """Return a view whose axis is moved to the end."""
     order = [d for d in range(view.ndim) if d != axis] + [axis]
     return turned(view, order)
 
 
 def axis_back(view: View, axis: int) -> View:
-    """A view whose last axis is moved to where it was."""
+    """Return a view whose last axis is moved to where it was."""
     order = list(range(view.ndim - 1))
     order.insert(axis, view.ndim - 1)
     return turned(view, order)
 
 
 def turned(view: View, order: list[int]) -> View:
-    """A view with its dimensions in another order."""
+    """Return a view with its dimensions in another order."""
     shape = tuple(view.shape[d] for d in order)
     axes = tuple(view.axes[d] for d in order)
     steps = tuple(view.steps[d] for d in order)

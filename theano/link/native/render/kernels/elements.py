@@ -78,7 +78,7 @@ def loop_on_numbers(task: LoopOnNumbers, polls: int, *arrays: Array) -> list[str
 def _loop_of_one_element(
     task: LoopOnNumbers, results: Sequence[str], operands: Sequence[str]
 ) -> list[str]:
-    """The lines that compute results, given how they and the operands read."""
+    """Return the lines that compute results, given how they and the operands read."""
     count, *given = operands
     begin = [
         f"{'' if k < task.states else 'const '}{C_TYPES[dtype]} {name} = {text};"

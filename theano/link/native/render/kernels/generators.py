@@ -24,7 +24,7 @@ from theano.support.data_classes import dataclass
 
 @writes_task(SampleFromGenerator)
 def sample_from_generator(task: SampleFromGenerator, polls: int, *given: Any) -> list[str]:
-    """The samples; ``words`` is the state, and what is wrong becomes 1 where a parameter is not right."""
+    """Return the samples; ``words`` is the state, and what is wrong becomes 1 where a parameter is not right."""
     own, rest = given[: 1 + task.works], given[1 + task.works :]
     words, wrong, _, *others = rest
     sampled = _SAMPLES[type(task.sampler)](task.sampler, *own, wrong.at("0"), *others)
@@ -57,7 +57,7 @@ class _Sampler:
 
 
 def _of_numpy(function: str, count: int, right: str = "1") -> _Sampler:
-    """A draw by a NumPy function, of so many parameters."""
+    """Return a draw by a NumPy function, of so many parameters."""
     parameters = "".join(f", {{p{k}}}" for k in range(count))
     return _Sampler(f"g.numpy->{function}(g.bits{parameters})", right)
 
@@ -210,7 +210,7 @@ def _copied(target: Array, source: str, count: str) -> list[str]:
 
 
 def _row(x: Array, where: Where) -> str:
-    """An element of a row of parameters."""
+    """Return an element of a row of parameters."""
     return x.at(*("0" if d is None else f"i{d}" for d in where), "k")
 
 
@@ -246,7 +246,7 @@ def _multinomial(
 
 
 def _categories(sampler: Categories, y: Array, sums: Array, wrong: str, *given: Any) -> list[str]:
-    """The first of the sums of probabilities that a uniform number does not exceed."""
+    """Return the first of the sums of probabilities that a uniform number does not exceed."""
     p, count = given
     body = [
         f"{C_TYPES[sampler.dtype]} sum = 0;",

@@ -21,7 +21,7 @@ from theano.link.native.statements.tasks import (
 
 @writes_task(SampleFromWords)
 def sample_from_words(task: SampleFromWords, polls: int, *given: Any) -> list[str]:
-    """The samples; ``words`` is the state, and what is wrong becomes 1 where a parameter is not right."""
+    """Return the samples; ``words`` is the state, and what is wrong becomes 1 where a parameter is not right."""
     own, rest = given[: 1 + task.works], given[1 + task.works :]
     words, wrong, _, *others = rest
     named = f"unsigned int *const words = {words.name};"
@@ -118,7 +118,7 @@ def _even_choices(sampler: EvenChoices, y: Array, *given: Any) -> list[str]:
 
 
 def _choices_by_probability(sampler: ChoicesByProbability, y: Array, *given: Any) -> list[str]:
-    """The first at which the sum of the probabilities, scaled to 1, exceeds a uniform sample."""
+    """Return the first at which the sum of the probabilities, scaled to 1, exceeds a uniform sample."""
     if not sampler.replace:
         return _different_choices(sampler, y, *given)
     sums, wrong, a, p, count = given
@@ -135,7 +135,7 @@ def _choices_by_probability(sampler: ChoicesByProbability, y: Array, *given: Any
 
 
 def _different_choices(sampler: ChoicesByProbability, y: Array, *given: Any) -> list[str]:
-    """The same, but that what was chosen has no probability any more."""
+    """Return the same, but that what was chosen has no probability any more."""
     left, sums, found, wrong, a, p, count, wanted = given
     copied = f"{left.at('k')} = {sums.at('k')} = {p.at('k')};"
     probable = f"tn_mt_summed({sums.name}, {count}, {sampler.tolerance!r})"

@@ -13,7 +13,7 @@ from theano.link.native.statements.kernel import Kernel
 
 @renders(Kernel)
 def kernel(statement: Kernel, writer: Writer, share: Share | None) -> list[str]:
-    """The arrays by name, and the loops of the task over them."""
+    """Return the arrays by name, and the loops of the task over them."""
     lines, arrays = ["{"], []
     for k, view in enumerate([*statement.writes, *statement.reads]):
         place = writer.place(view)

@@ -16,7 +16,7 @@ def libraries_of_blocks(statement: StepBlocks) -> set[str]:
 
 
 def head_of_blocks(statement: StepBlocks) -> list[str]:
-    """The beginning of the loop, in which the first step of a block and its steps are named."""
+    """Return the beginning of the loop, in which the first step of a block and its steps are named."""
     start, count, back = statement.start.name, statement.count.name, statement.back.name
     steps, length = in_c(statement.steps), in_c(statement.length)
     return [

@@ -33,7 +33,7 @@ def _why_not(node: Apply) -> str | None:
 
 
 def _lengths(node: Apply) -> range:
-    """The positions of the lengths that are given to a gradient."""
+    """Return the positions of the lengths that are given to a gradient."""
     return range(2, len(node.inputs))
 
 
@@ -45,13 +45,13 @@ def forward(op, node, inputs, context):
 
 @lowers(CorrMM_gradWeights, Corr3dMM_gradWeights, concrete=_lengths, why_not=_why_not)
 def by_filters(op, node, inputs, context):
-    """The gradient by the filters."""
+    """Return the gradient by the filters."""
     return _computed(_filters_gradient, _filters_gradient_unshared, op, node, inputs, context)
 
 
 @lowers(CorrMM_gradInputs, Corr3dMM_gradInputs, concrete=_lengths, why_not=_why_not)
 def by_images(op, node, inputs, context):
-    """The gradient by the images."""
+    """Return the gradient by the images."""
     return _computed(_image_gradient, _image_gradient_unshared, op, node, inputs, context)
 
 
@@ -73,13 +73,13 @@ def _rank(windows: Windows) -> int:
 
 
 def _layout(rank: int, images: str, filters: str, results: str) -> tuple[str, str, str]:
-    """The names of dimensions for XLA: the first two, and those of windows."""
+    """Return the names of dimensions for XLA: the first two, and those of windows."""
     windows = "DHW"[-rank:]
     return images + windows, filters + windows, results + windows
 
 
 def _covered(size: int, step: int) -> int:
-    """The length from the first to the last of `size` elements that are `step` apart."""
+    """Return the length from the first to the last of `size` elements that are `step` apart."""
     return (size - 1) * step + 1
 
 
@@ -101,7 +101,7 @@ def _correlated(windows: Windows, image: Any, filters: Any, shape: Any, context:
 def _filters_gradient(
     windows: Windows, image: Any, topgrad: Any, shape: Any, context: Context
 ) -> Any:
-    """The batch is what is summed over; groups are groups of channels, which are the new batch."""
+    """Sum over the batch; groups are groups of channels, which are the new batch."""
     from jax import lax
 
     padding = []
@@ -200,20 +200,20 @@ def _image_gradient_unshared(
 
 
 def _stack_of_filters(windows: Windows, filters: Any) -> Any:
-    """Filters (F, *counts, c, *sizes) as (groups, f, places, elements)."""
+    """Return filters (F, *counts, c, *sizes) as (groups, f, places, elements)."""
     places = math.prod(windows.counts)
     return filters.reshape(windows.groups, len(filters) // windows.groups, places, -1)
 
 
 def _elements(windows: Windows, image: Any, context: Context) -> Any:
-    """The elements of all windows, as (B, groups, elements, places)."""
+    """Return the elements of all windows, as (B, groups, elements, places)."""
     each, selecting = _each_element(windows, image.shape[1], image.dtype)
     selected = _correlated(each, image, selecting, None, context)
     return selected.reshape(len(image), windows.groups, -1, math.prod(windows.counts))
 
 
 def _each_element(windows: Windows, channels: int, dtype: Any) -> tuple[Windows, np.ndarray]:
-    """The windows of single channels, and filters each of which selects one element of them."""
+    """Return the windows of single channels, and filters each of which selects one element of them."""
     count = math.prod(windows.sizes)
     each = Windows(
         windows.borders,

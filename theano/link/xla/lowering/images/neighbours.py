@@ -9,7 +9,7 @@ from theano.tensor.nnet.neighbours_operators import Images2Neibs, Images2NeibsGr
 
 
 def _places(op: Any, shape: Any, numbers: Any) -> tuple[Any, Any, Any]:
-    """The windows along both dimensions, what is put around, and the indices of all elements."""
+    """Return the windows along both dimensions, what is put around, and the indices of all elements."""
     along = op.windows(shape, *numbers)
     border = [0 if op.wraps else one.border for one in along]
     rows, columns = (one.positions(op.wraps) for one in along)
@@ -19,7 +19,7 @@ def _places(op: Any, shape: Any, numbers: Any) -> tuple[Any, Any, Any]:
 
 @lowers(Images2Neibs, concrete=(1, 2))
 def windows_as_rows(op, node, inputs, context):
-    """A row for each window of each image."""
+    """Return a row for each window of each image."""
     import jax.numpy as jnp
 
     images, *numbers = inputs

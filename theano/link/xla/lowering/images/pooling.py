@@ -50,7 +50,7 @@ def _sums(x: Any, windows: Windows) -> Any:
 
 @lowers(Pool, concrete=(1, 2, 3))
 def pool(op, node, inputs, context):
-    """The greatest element, the sum or the mean of each window."""
+    """Return the greatest element, the sum or the mean of each window."""
     import jax.numpy as jnp
     from jax import lax
 
@@ -68,7 +68,7 @@ def pool(op, node, inputs, context):
 
 
 def _apart(given: Any, windows: Windows, before: Any, after: Any) -> Any:
-    """The values of windows as far apart as the windows are, with zeros between and around."""
+    """Return the values of windows as far apart as the windows are, with zeros between and around."""
     from jax import lax
 
     around = [(0, 0, 0)] * (given.ndim - len(windows.sizes))
@@ -89,7 +89,7 @@ def _left(windows: Windows) -> list[int]:
 
 @lowers(AveragePoolGrad, concrete=(2, 3, 4))
 def to_all(op, node, inputs, context):
-    """The gradient of sums and means: each element's sum of the values of its windows."""
+    """Return the gradient of sums and means: each element's sum of the values of its windows."""
     import jax.numpy as jnp
     from jax import lax
 
@@ -107,7 +107,7 @@ def to_all(op, node, inputs, context):
 
 @lowers(MaxPoolGrad, concrete=(3, 4, 5))
 def to_greatest(op, node, inputs, context):
-    """The gradient of greatest elements."""
+    """Return the gradient of greatest elements."""
     import jax.numpy as jnp
 
     x, best, given = (jnp.asarray(value) for value in inputs[:3])
@@ -126,7 +126,7 @@ def to_greatest(op, node, inputs, context):
 
 @lowers(DownsampleFactorMaxGradGrad, concrete=(3, 4, 5))
 def of_greatest(op, node, inputs, context):
-    """The sum of values at greatest elements."""
+    """Return the sum of values at greatest elements."""
     import jax.numpy as jnp
 
     x, best, values = (jnp.asarray(value) for value in inputs[:3])
@@ -143,7 +143,7 @@ def of_greatest(op, node, inputs, context):
 
 @lowers(MaxPoolRop, concrete=(2, 3, 4))
 def at_first_greatest(op, node, inputs, context):
-    """The value at the first of the greatest elements of each window."""
+    """Return the value at the first of the greatest elements of each window."""
     import jax.numpy as jnp
 
     x, values = (jnp.asarray(value) for value in inputs[:2])

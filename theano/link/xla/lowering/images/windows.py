@@ -8,7 +8,7 @@ from theano.link.xla.windows import SetWindow, SliceBounds, Window
 
 @lowers(SliceBounds)
 def bounds(op, node, inputs, context):
-    """The first position and the number of elements, as Python's slices count."""
+    """Return the first position and the number of elements, as Python's slices count."""
     import jax.numpy as jnp
 
     start, stop, n = op.bounds(inputs)
@@ -23,7 +23,7 @@ def bounds(op, node, inputs, context):
 
 @lowers(Window, concrete=(2,))
 def read(op, node, inputs, context):
-    """The elements from a position on."""
+    """Return the elements from a position on."""
     import jax.numpy as jnp
     from jax import lax
 
@@ -33,7 +33,7 @@ def read(op, node, inputs, context):
 
 @lowers(SetWindow)
 def write(op, node, inputs, context):
-    """The array with other elements from a position on."""
+    """Return the array with other elements from a position on."""
     import jax.numpy as jnp
     from jax import lax
 

@@ -11,7 +11,7 @@ from theano.link.xla.lowering.table import lowers
 
 @lowers(Cholesky)
 def cholesky(op, node, inputs, context):
-    """The triangular factor; NaN where the matrix is not positive definite."""
+    """Return the triangular factor; NaN where the matrix is not positive definite."""
     import jax.numpy as jnp
     from jax import lax
 
@@ -28,7 +28,7 @@ def _not_of_two(node) -> str | None:
 
 @lowers(Eigh, why_not=_not_of_two)
 def eigenvalues_and_vectors(op, node, inputs, context):
-    """The eigenvalues in ascending order, and the eigenvectors."""
+    """Return the eigenvalues in ascending order, and the eigenvectors."""
     import jax.numpy as jnp
 
     matrix = jnp.asarray(inputs[0], node.outputs[1].type.dtype)
@@ -37,7 +37,7 @@ def eigenvalues_and_vectors(op, node, inputs, context):
 
 @lowers(Eigvalsh, why_not=_not_of_two)
 def eigenvalues(op, node, inputs, context):
-    """The eigenvalues in ascending order."""
+    """Return the eigenvalues in ascending order."""
     import jax.numpy as jnp
 
     return jnp.linalg.eigvalsh(mirrored(jnp.asarray(inputs[0]), op.lower))
@@ -45,7 +45,7 @@ def eigenvalues(op, node, inputs, context):
 
 @lowers(QR)
 def orthogonal_and_triangular(op, node, inputs, context):
-    """The orthogonal and the triangular factor, or only this."""
+    """Return the orthogonal and the triangular factor, or only this."""
     import jax.numpy as jnp
 
     if op.pivoting or op.mode == "raw":

@@ -12,12 +12,12 @@ from theano.link.xla.lowering.table import lowers
 
 @lowers(MatrixInverse)
 def inverse(op, node, inputs, context):
-    """The inverse of a matrix; LinAlgError if it is singular."""
+    """Return the inverse of a matrix; LinAlgError if it is singular."""
     return inverses(inputs[0], node.outputs[0].type.dtype, context)
 
 
 def inverses(matrices: Any, dtype: str, context: Any) -> Any:
-    """The inverses along the last two dimensions.
+    """Return the inverses along the last two dimensions.
 
     Those of singular matrices, which LAPACK refuses, come from divisions by zero.
     """

@@ -46,13 +46,13 @@ def product(x: Any, y: Any, dtype: str, context: Any, batched: int = 0) -> Any:
 
 @lowers(Dot, Dot22)
 def dot(op, node, inputs, context):
-    """A product of two vectors or matrices."""
+    """Return a product of two vectors or matrices."""
     return product(*inputs, node.outputs[0].type.dtype, context)
 
 
 @lowers(Dot22Scalar)
 def scaled_dot(op, node, inputs, context):
-    """A product of two matrices and a number."""
+    """Return a product of two matrices and a number."""
     x, y, scale = inputs
     return product(x, y, node.outputs[0].type.dtype, context) * scale
 
@@ -66,14 +66,14 @@ def added_dot(op, node, inputs, context):
 
 @lowers(Ger)
 def added_outer(op, node, inputs, context):
-    """``a + alpha * outer(x, y)``."""
+    """Return ``a + alpha * outer(x, y)``."""
     a, alpha, x, y = inputs
     return a + alpha * x[:, None] * y[None, :]
 
 
 @lowers(BatchedDot)
 def batched_dot(op, node, inputs, context):
-    """A product for each of several pairs of matrices."""
+    """Return a product for each of several pairs of matrices."""
     x, y = inputs
     if np.shape(x)[0] != np.shape(y)[0]:
         raise ValueError(
@@ -83,7 +83,7 @@ def batched_dot(op, node, inputs, context):
 
 
 def _core_node(node) -> Any:
-    """The operation on one element of the batch, on its own inputs."""
+    """Return the operation on one element of the batch, on its own inputs."""
     op = node.op
     arrays = []
     for variable, dimensions in zip(node.inputs, op.inputs_sig, strict=True):
@@ -98,7 +98,7 @@ def _why_not(node) -> str | None:
 
 @lowers(Blockwise, why_not=_why_not)
 def on_each(op, node, inputs, context):
-    """An operation on arrays, for each of the leading dimensions."""
+    """Return an operation on arrays, for each of the leading dimensions."""
     import jax
     import jax.numpy as jnp
 

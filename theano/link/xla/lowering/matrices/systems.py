@@ -13,7 +13,7 @@ from theano.tensor.linear_algebra.solved_systems import SolveOrNaN
 
 @lowers(Solve, SolveOrNaN)
 def solution(op, node, inputs, context):
-    """The solution; NaN where there is none, or where a matrix is not positive definite."""
+    """Return the solution; NaN where there is none, or where a matrix is not positive definite."""
     import jax.numpy as jnp
 
     if op.assume_a == "tridiagonal":

@@ -6,7 +6,7 @@ from typing import Any
 
 
 def mirrored(matrix: Any, lower: bool, conjugate: bool = True) -> Any:
-    """The matrix that has the given triangle and, in the other one, the same or its conjugate."""
+    """Return the matrix that has the given triangle and, in the other one, the same or its conjugate."""
     import jax.numpy as jnp
 
     given = jnp.tril(matrix) if lower else jnp.triu(matrix)

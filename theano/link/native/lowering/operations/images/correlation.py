@@ -63,7 +63,7 @@ class _Shapes:
     op: Any
 
     def extents(self, sizes: Sequence[Size]) -> list[_Length]:
-        """The lengths that filters cover."""
+        """Return the lengths that filters cover."""
         lengths = [_Length(self.step, size) for size in sizes]
         return list(map(geometry.extent, lengths, self.op.filter_dilation))
 
@@ -83,7 +83,7 @@ class _Shapes:
         self.step.sizes.check(compared(size, ">=", 1), what)
 
     def filter_sizes(self, lengths: Sequence[Size], counts: Sequence[Size]) -> list[Size]:
-        """The sizes of filters, where they are not given."""
+        """Return the sizes of filters, where they are not given."""
         op, step = self.op, self.step
         return [
             _size(
@@ -99,7 +99,7 @@ class _Shapes:
         ]
 
     def image_lengths(self, sizes: Sequence[Size], counts: Sequence[Size]) -> list[Size]:
-        """The lengths of images, where they are not given."""
+        """Return the lengths of images, where they are not given."""
         covered = self.extents(sizes)
         borders = self.op.borders(covered)
         return [
@@ -117,7 +117,7 @@ class _Shapes:
     def all_sizes(
         self, images: Sequence[Size], filters: Sequence[Size], top: Sequence[Size]
     ) -> CorrelationSizes:
-        """The sizes of a correlation, once it is certain that the shapes fit one another."""
+        """Return the sizes of a correlation, once it is certain that the shapes fit one another."""
         op, sizes = self.op, self.step.sizes
         counts = self.counts(images[2:], filters[2:])
         for count, given in zip(counts, top[2:], strict=True):
@@ -152,7 +152,7 @@ class _Shapes:
 
 
 def _in_c_order(step: Step, value: Value, dtype: str) -> View:
-    """A value in C order, without gaps."""
+    """Return a value in C order, without gaps."""
     view = step.keep_order(step.view(cast(step, value, dtype)))
     if place_of(view, step.sizes).strides == c_order(view.shape, step.sizes):
         return view
@@ -160,7 +160,7 @@ def _in_c_order(step: Step, value: Value, dtype: str) -> View:
 
 
 def _begun(step: Step, node, inputs: list[Value]) -> tuple[_Shapes, View, View, list[Size]]:
-    """The operands and the lengths of the output that are given, where all is as the runtime has it."""
+    """Return the operands and the lengths of the output that are given, where all is as the runtime has it."""
     op, dtype = node.op, node.outputs[0].type.dtype
     if op.unshared:
         raise CannotLower("a correlation whose windows have their own filters")

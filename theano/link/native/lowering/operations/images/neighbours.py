@@ -24,7 +24,7 @@ from theano.tensor.nnet.neighbours_operators import BORDERS, Images2Neibs, Image
 
 @lowers(Images2Neibs)
 def windows_as_rows(step: Step, node, inputs: list[Value]) -> list[Value]:
-    """A row for each window of each image."""
+    """Return a row for each window of each image."""
     images = _images(step, node, inputs[0])
     along = _windows(step, node.op.mode, images, inputs[1:])
     shape = (*images.shape[:2], *(one.count for one in along), *(one.size for one in along))

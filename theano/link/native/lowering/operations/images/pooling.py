@@ -30,7 +30,7 @@ from theano.tensor.signal.pooling.operators import (
 
 @lowers(Pool)
 def pool(step: Step, node, inputs: list[Value]) -> list[Value]:
-    """The greatest element, the sum or the mean of each window."""
+    """Return the greatest element, the sum or the mean of each window."""
     op, (x,) = node.op, _arrays(step, node, inputs, 1)
     if op.mode.startswith("average") and x.dtype not in FLOATS:
         raise CannotLower("a mean of integers over windows")
@@ -41,7 +41,7 @@ def pool(step: Step, node, inputs: list[Value]) -> list[Value]:
 
 @lowers(MaxPoolGrad)
 def to_greatest(step: Step, node, inputs: list[Value]) -> list[Value]:
-    """The gradient of greatest elements."""
+    """Return the gradient of greatest elements."""
     op, (x, best, given) = node.op, _arrays(step, node, inputs, 3)
     along = _windows(step, op, x, inputs[3:])
     for view, what in ((best, "greatest elements"), (given, "gradients of windows")):
@@ -51,7 +51,7 @@ def to_greatest(step: Step, node, inputs: list[Value]) -> list[Value]:
 
 @lowers(AveragePoolGrad)
 def to_all(step: Step, node, inputs: list[Value]) -> list[Value]:
-    """The gradient of sums and means."""
+    """Return the gradient of sums and means."""
     op, (x, given) = node.op, _arrays(step, node, inputs, 2)
     if op.mode != "sum" and x.dtype not in FLOATS:
         raise CannotLower("the gradient of a mean of integers over windows")
@@ -63,7 +63,7 @@ def to_all(step: Step, node, inputs: list[Value]) -> list[Value]:
 
 @lowers(DownsampleFactorMaxGradGrad)
 def of_greatest(step: Step, node, inputs: list[Value]) -> list[Value]:
-    """The sum of values at greatest elements."""
+    """Return the sum of values at greatest elements."""
     op, (x, best, values) = node.op, _arrays(step, node, inputs, 3)
     along = _windows(step, op, x, inputs[3:])
     counts = (*x.shape[: -op.ndim], *(one.count for one in along))
@@ -102,7 +102,7 @@ def _computed(
 
 
 def _windows(step: Step, op: Any, x: View, vectors: Sequence[Value]) -> list[Along]:
-    """The windows along each of the last dimensions, after what an operator checks."""
+    """Return the windows along each of the last dimensions, after what an operator checks."""
     names = ("the shape of windows", "the distance of windows", "what is put around images")
     numbers = [
         [step.size(item, what) for item in numbers_of(step, vector, op.ndim, what)]

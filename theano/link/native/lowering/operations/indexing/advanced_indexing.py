@@ -104,7 +104,7 @@ def gather(step: Step, node, inputs: list[Value]) -> list[Value]:
 
 @lowers(AdvancedIncSubtensor)
 def update(step: Step, node, inputs: list[Value]) -> list[Value]:
-    """A copy, selected elements of which are set, or increased once for each time they are named."""
+    """Return a copy, selected elements of which are set, or increased once for each time they are named."""
     value, change, *given = inputs
     where = the_only_mask(node.op.idx_list, node.inputs[2:])
     if where is not None:
@@ -141,7 +141,7 @@ def update(step: Step, node, inputs: list[Value]) -> list[Value]:
 def _rows_by_vector(
     step: Step, value: Value, idx_list, given: list[Value], variables
 ) -> Value | None:
-    """The positions of rows, where a vector of indices or a mask of one dimension names them."""
+    """Return the positions of rows, where a vector of indices or a mask of one dimension names them."""
     if idx_list != (0,) or variables[0].type.ndim != 1:
         return None
     if not is_mask(variables[0]):
@@ -150,7 +150,7 @@ def _rows_by_vector(
 
 
 def _of_mask(step: Step, mask: Value, variable, shape: Sequence[Size]) -> list[View]:
-    """The positions that a mask stands for, in dimensions of these sizes."""
+    """Return the positions that a mask stands for, in dimensions of these sizes."""
     same_sizes(step, mask, shape)
     return positions(step, mask, variable)
 

@@ -21,7 +21,7 @@ from theano.link.native.statements.tasks import IndexedGather
 def gather_from_each(
     step: Step, node, inputs: list[Value], flags: Sequence[Sequence[bool]]
 ) -> list[Value]:
-    """The same indexing of each of a stack; ``flags`` says which sizes of it are known as 1."""
+    """Return the same indexing of each of a stack; ``flags`` says which sizes of it are known as 1."""
     idx_list = node.op.core_op.idx_list
     if any(isinstance(entry, slice) and entry != slice(None) for entry in idx_list):
         raise CannotLower("slices of stacks whose bounds may differ")
@@ -51,12 +51,12 @@ def gather_from_each(
 
 
 def _of_one(variable: Variable, stacked: int) -> Variable:
-    """A variable of the type of one of a stack of so many dimensions."""
+    """Return a variable of the type of one of a stack of so many dimensions."""
     return variable.type.clone(shape=variable.type.shape[stacked:])()
 
 
 def _one(view: View, stacked: int) -> View:
-    """The first of a stack."""
+    """Return the first of a stack."""
     axes, steps = view.axes[stacked:], view.steps[stacked:]
     return View(view.buffer, view.shape[stacked:], axes, steps, view.start)
 

@@ -45,7 +45,7 @@ class _Range:
 
 @lowers(Subtensor)
 def subtensor(step: Step, node, inputs: list[Value]) -> list[Value]:
-    """A part of an array: a view of the same memory."""
+    """Return a part of an array: a view of the same memory."""
     value, *indices = inputs
     if isinstance(value, IndexVector):
         gathered = _gathered(node.op.idx_list, value, indices)
@@ -60,7 +60,7 @@ def subtensor(step: Step, node, inputs: list[Value]) -> list[Value]:
 
 
 def _gathered(idx_list, value: IndexVector, indices: list[Value]) -> Value | None:
-    """An item of a short vector by constant bounds, or None."""
+    """Return an item of a short vector by constant bounds, or None."""
     positions = _positions(idx_list, len(value.items), indices)
     if positions is None:
         return None
@@ -91,7 +91,7 @@ def _positions(idx_list, count: int, indices: list[Value]) -> range | int | None
 
 
 def indexed(step: Step, view: View, idx_list, indices: list[Value]) -> View:
-    """The part of a view that basic indices name."""
+    """Return the part of a view that basic indices name."""
     shape, axes, steps, start = [], [], [], list(view.start)
     for d, entry in enumerate(_part(step, view.shape, idx_list, indices)):
         axis = view.axes[d]
@@ -135,7 +135,7 @@ def _part(step: Step, shape, idx_list, indices: list[Value]) -> list[_Range | Si
 
 
 def _index(step: Step, index: Value, size: Size) -> Size | Scalar:
-    """An index from the front; one that differs between steps is checked in each."""
+    """Return an index from the front; one that differs between steps is checked in each."""
     if not isinstance(index, Scalar):
         raise CannotLower("an index that is an array")
     if index.invariant:
@@ -209,7 +209,7 @@ def _stride(step: Step, given: Value) -> int:
 
 @lowers(IncSubtensor)
 def inc_subtensor(step: Step, node, inputs: list[Value]) -> list[Value]:
-    """A copy of an array, a part of which is set or increased."""
+    """Return a copy of an array, a part of which is set or increased."""
     value, update, *indices = inputs
     if isinstance(value, IndexVector):
         numbers = _updated(step, node, value, cast(step, update, value.dtype), indices)
@@ -228,7 +228,7 @@ def inc_subtensor(step: Step, node, inputs: list[Value]) -> list[Value]:
 
 
 def _updated(step: Step, node, value: IndexVector, update: Value, indices: list[Value]):
-    """A short vector with other numbers at constant positions, or None."""
+    """Return a short vector with other numbers at constant positions, or None."""
     named = _positions(node.op.idx_list, len(value.items), indices)
     if named is None or isinstance(update, View):
         return None
@@ -254,7 +254,7 @@ def _number(value: Value) -> Scalar:
 
 
 def aligned(step: Step, update: Value, variable, target: View) -> View | Scalar:
-    """The update as an operand of the target's shape."""
+    """Return the update as an operand of the target's shape."""
     flags = variable.type.broadcastable
     if isinstance(update, Scalar):
         return update
@@ -282,7 +282,7 @@ def take(step: Step, node, inputs: list[Value]) -> list[Value]:
 
 @lowers(AdvancedIncSubtensor1)
 def add_to_rows(step: Step, node, inputs: list[Value]) -> list[Value]:
-    """A copy of an array, rows of which are set or increased."""
+    """Return a copy of an array, rows of which are set or increased."""
     value, update, index = inputs
     update = cast(step, update, value.dtype)
     rows = step.view(index)

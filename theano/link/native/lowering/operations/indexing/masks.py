@@ -28,7 +28,7 @@ def is_mask(variable: Variable) -> bool:
 
 @lowers(Nonzero)
 def nonzero(step: Step, node, inputs: list[Value]) -> list[Value]:
-    """The positions of what is not zero, one array for each dimension."""
+    """Return the positions of what is not zero, one array for each dimension."""
     return list(positions(step, inputs[0], node.inputs[0]))
 
 
@@ -70,7 +70,7 @@ def the_only_mask(idx_list, variables: Sequence[Variable]) -> int | None:
 
 
 def update_where(step: Step, node, inputs: list[Value], axis: int) -> list[Value]:
-    """A copy, elements of which are set or increased where a mask over dimensions from here holds.
+    """Return a copy, elements of which are set or increased where a mask over dimensions from here holds.
 
     How many these are need not be known: they are counted before anything is written.
     """
@@ -102,7 +102,7 @@ def same_sizes(step: Step, mask: Value, shape: Sequence[Size]) -> None:
 
 
 def _values(step: Step, node, change: Value, target: View, axis: int, masked: int) -> View | Scalar:
-    """The values of an update, where all that the mask covers is one dimension."""
+    """Return the values of an update, where all that the mask covers is one dimension."""
     after = target.shape[axis + masked :]
     own = len(after) + 1
     broadcast = change.ndim < own or node.inputs[1].type.broadcastable[-own]

@@ -56,7 +56,7 @@ def _difference(step: Step, start: Scalar, stop: Scalar) -> Size:
 
 
 def _polynomial(step: Step, number: Scalar, numbers: dict[str, Scalar]) -> Polynomial:
-    """A number as a sum of products of others, which are noted by their names."""
+    """Return a number as a sum of products of others, which are noted by their names."""
     if number.literal is not None:
         return Counter({(): int(number.literal)})
     made_by = step.made_by(number)

@@ -28,7 +28,7 @@ def batched_dot(step: Step, node, inputs: list[Value]) -> list[Value]:
 def product_of_stacks(
     step: Step, a: Value, b: Value, flags: Sequence[Sequence[bool]], dtype: str
 ) -> View:
-    """``a[..., :, :] @ b[..., :, :]``; ``flags`` says which sizes of the stacks are known as 1."""
+    """Return ``a[..., :, :] @ b[..., :, :]``; ``flags`` says which sizes of the stacks are known as 1."""
     left, right = (step.view(cast(step, value, dtype)) for value in (a, b))
     step.sizes.equal(left.shape[-1], right.shape[-2], "sizes of a product")
     shape = stack_shape(step, (left, right), flags)

@@ -48,6 +48,6 @@ def block_diagonals(
 
 
 def _part(out: Buffer, shape: tuple[Size, ...], start: tuple[Size, Size]) -> View:
-    """The part of the last two dimensions that begins there."""
+    """Return the part of the last two dimensions that begins there."""
     ndim = len(shape)
     return View(out, shape, tuple(range(ndim)), (1,) * ndim, (*(0,) * (ndim - 2), *start))

@@ -244,7 +244,7 @@ class _Call:
         return step.sizes.product(self.sizes[f] if isinstance(f, str) else f for f in term)
 
     def statement(self, results: Sequence[Buffer], operands: Sequence[View]) -> CallRuntime:
-        """The statement that calls it."""
+        """Return the statement that calls it."""
         routine, n, m = self.routine, self.sizes["n"], self.sizes["m"]
         made = len(results)
         first = made + len(self.work)
@@ -281,7 +281,7 @@ def rows_as_exchanged(step: Step, node, inputs: list[Value]) -> list[Value]:
 
 
 def permutation(step: Step, pivots: View, inverse: bool) -> View:
-    """The permutations that exchanges along the last dimension amount to."""
+    """Return the permutations that exchanges along the last dimension amount to."""
     out = View.of(step.rows_without_gaps("int64", pivots.shape))
     exchanges = step.view(cast(step, pivots, "int64"))
     length, stack = pivots.shape[-1], pivots.shape[:-1]

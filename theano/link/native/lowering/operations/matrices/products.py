@@ -52,7 +52,7 @@ def gemv(step: Step, node, inputs: list[Value]) -> list[Value]:
 
 @lowers(Ger, CGer)
 def ger(step: Step, node, inputs: list[Value]) -> list[Value]:
-    """``a + alpha * outer(x, y)``."""
+    """Return ``a + alpha * outer(x, y)``."""
     a, alpha, x, y = inputs
     column, row = _column(step.view(x)), _row(step.view(y))
     outer = _multiplied(step, column, row)
@@ -60,7 +60,7 @@ def ger(step: Step, node, inputs: list[Value]) -> list[Value]:
 
 
 def product(step: Step, a: Value, b: Value, dtype: str) -> Value:
-    """``a @ b``; whichever operand is invariant is packed once."""
+    """Return ``a @ b``; whichever operand is invariant is packed once."""
     if dtype not in FLOATS:
         return product_of_stacks(step, a, b, ((), ()), dtype)
     left, right = (step.view(cast(step, value, dtype)) for value in (a, b))

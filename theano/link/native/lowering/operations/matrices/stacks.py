@@ -23,7 +23,7 @@ def stack_shape(
 
 
 def stretched(view: View, shape: tuple[Size, ...], flags: Sequence[bool]) -> View:
-    """A stack repeated to a shape, without its elements being moved."""
+    """Return a stack repeated to a shape, without its elements being moved."""
     own = len(flags)
     lead = len(shape) - own
     axes = (

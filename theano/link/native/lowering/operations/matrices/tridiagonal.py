@@ -78,7 +78,7 @@ def solutions_of_stack(step: Step, node, inputs: list[Value], flags: _Flags) -> 
 
 
 def _views(step: Step, inputs: Sequence[Value], flags: _Flags, dtypes: Sequence[str]) -> list[View]:
-    """The operands in memory, all with the stack that theirs broadcast to."""
+    """Return the operands in memory, all with the stack that theirs broadcast to."""
     if dtypes[0] not in FLOATS:
         raise CannotLower(f"linear algebra in {dtypes[0]}")
     views = [step.view(cast(step, v, dtype)) for v, dtype in zip(inputs, dtypes, strict=True)]

@@ -53,7 +53,7 @@ def _even_choices(sampling: SamplingContext, a: Value) -> Buffer:
 
 
 def _choices_without_replacement(sampling: SamplingContext, a: Value) -> Buffer:
-    """The first of a permutation."""
+    """Return the first of a permutation."""
     step, vector = sampling.step, a.ndim == 1
     count = a.shape[0] if vector else step.size(a, "a number of choices")
     wanted = step.sizes.product(sampling.shape)
@@ -65,7 +65,7 @@ def _choices_without_replacement(sampling: SamplingContext, a: Value) -> Buffer:
 
 
 def _choices_by_probability(sampling: SamplingContext, a: Value, p: Value) -> Buffer:
-    """The first at which the sum of the probabilities, scaled to 1, exceeds a uniform sample."""
+    """Return the first at which the sum of the probabilities, scaled to 1, exceeds a uniform sample."""
     step, vector, count = sampling.step, a.ndim == 1, _count_of_probabilities(sampling, a, p)
     sums = step.rows_without_gaps("float64", (count,))
     ndim = len(sampling.shape)
@@ -77,7 +77,7 @@ def _choices_by_probability(sampling: SamplingContext, a: Value, p: Value) -> Bu
 
 
 def _different_choices_by_probability(sampling: SamplingContext, a: Value, p: Value) -> Buffer:
-    """The same, but that what was chosen has no probability any more."""
+    """Return the same, but that what was chosen has no probability any more."""
     step, vector, count = sampling.step, a.ndim == 1, _count_of_probabilities(sampling, a, p)
     wanted = step.sizes.product(sampling.shape)
     step.sizes.check(compared(wanted, "<=", count), "as many elements as are chosen")

@@ -80,7 +80,7 @@ _IS_RIGHT = Expression("parameters are right", "is zero", None, "bool")
 
 
 def parameter(sampling: SamplingContext, value: Value) -> tuple[View, Where]:
-    """A parameter in memory, and where the one is that belongs to a sample."""
+    """Return a parameter in memory, and where the one is that belongs to a sample."""
     where = places_in(sampling, value.shape)
     if isinstance(value, Splat | Scalar):
         scalar = value.scalar if isinstance(value, Splat) else value

@@ -183,7 +183,7 @@ _OF_PYMC = {
 
 
 def _distribution_of(op: Any) -> Distribution | None:
-    """The distribution of a random variable's very class, which says how it draws."""
+    """Return the distribution of a random variable's very class, which says how it draws."""
     kind = type(op)
     place = f"{kind.__module__}.{kind.__name__}".removeprefix("pymc.distributions.")
     return NATIVE_DRAWS.get(kind) or _OF_PYMC.get(place)
@@ -205,7 +205,7 @@ def why_no_code(node: Apply) -> str:
 
 @lowers(SampleFromGenerator)
 def sample_from_generator(step: Step, node: Apply, inputs: list[Value]) -> list[Value]:
-    """The next state's words, and the samples."""
+    """Return the next state's words, and the samples."""
     op: Any = node.op
     distribution = _distribution_of(op.sampler)
     if distribution is None:
@@ -229,7 +229,7 @@ def sample_from_generator(step: Step, node: Apply, inputs: list[Value]) -> list[
 def _shape_of_samples(
     step: Step, node: Apply, size: Value, parameters: list[Value]
 ) -> tuple[Size, ...]:
-    """The shape of the samples, without the dimensions that each of them has."""
+    """Return the shape of the samples, without the dimensions that each of them has."""
     op: Any = node.op
     ndims = op.sampler.ndims_params
     if isinstance(node.inputs[1].type, NoneTypeT):
@@ -248,7 +248,7 @@ def _shape_of_samples(
 
 
 def _one_by_one(sampling: SamplingContext, inputs: list[Value]) -> Buffer:
-    """Samples with their own parameters."""
+    """Return samples with their own parameters."""
     sampler: Any = sampling.node.op.sampler  # type: ignore[attr-defined]
     given = [parameter(sampling, value) for value in inputs]
     distribution = _distribution_of(sampler)

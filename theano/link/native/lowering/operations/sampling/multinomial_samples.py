@@ -47,7 +47,7 @@ def multinomial_choices(step: Step, node, inputs: list[Value]) -> list[Value]:
 
 
 def _operands(step: Step, node, inputs: list[Value]) -> tuple[View, View, Size]:
-    """The probabilities, the samples of each row, and how many these are."""
+    """Return the probabilities, the samples of each row, and how many these are."""
     pvals, uniforms = step.view(inputs[0]), step.view(inputs[1])
     if not {pvals.dtype, uniforms.dtype} <= set(FLOATS):
         raise CannotLower(f"probabilities of type {pvals.dtype}, samples of type {uniforms.dtype}")

@@ -130,7 +130,7 @@ def _why_no_choice(a: Any, replace: Any, p: Any) -> str:
 
 @lowers(SampleFromWords)
 def sample_from_words(step: Step, node: Apply, inputs: list[Value]) -> list[Value]:
-    """The next state's words, and the samples."""
+    """Return the next state's words, and the samples."""
     sampler = node.op.sampler
     reason = why_no_code(sampler, node.inputs[2:])
     if reason:
@@ -153,7 +153,7 @@ def sample_from_words(step: Step, node: Apply, inputs: list[Value]) -> list[Valu
 
 
 def _one_by_one(sampling: SamplingContext, inputs: list[Value]) -> Buffer:
-    """Samples with their own parameters."""
+    """Return samples with their own parameters."""
     distribution = _DISTRIBUTIONS[sampling.node.op.sampler.fn]
     parameters = [parameter(sampling, value) for value in inputs]
     where = tuple(where for _, where in parameters)

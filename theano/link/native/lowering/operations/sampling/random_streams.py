@@ -24,7 +24,7 @@ _NANOSECONDS = 30 * ARITHMETIC
 
 @lowers(mrg_uniform)
 def sample_uniforms(step: Step, node, inputs: list[Value]) -> list[Value]:
-    """The next states, and numbers between 0 and 1: the i-th from row ``i % streams``."""
+    """Return the next states, and numbers between 0 and 1: the i-th from row ``i % streams``."""
     kind = node.op.output_type
     if kind.dtype not in FLOATS:
         raise CannotLower(f"random samples of type {kind.dtype}")
@@ -44,7 +44,7 @@ def sample_uniforms(step: Step, node, inputs: list[Value]) -> list[Value]:
 
 @lowers(mrg_truncated)
 def sample_again(step: Step, node, inputs: list[Value]) -> list[Value]:
-    """The next states, and the samples with nearer ones in place of those beyond the farthest."""
+    """Return the next states, and the samples with nearer ones in place of those beyond the farthest."""
     dtype = node.op.output_type.dtype
     if dtype not in FLOATS:
         raise CannotLower(f"random samples of type {dtype}")
@@ -62,7 +62,7 @@ def sample_again(step: Step, node, inputs: list[Value]) -> list[Value]:
 
 
 def _states(step: Step, value: Value) -> Buffer:
-    """A copy of the states, to be moved forward."""
+    """Return a copy of the states, to be moved forward."""
     states = step.copied(value)
     streams, columns = states.shape
     step.sizes.check(compared(columns, "==", 6), "states of six numbers")

@@ -39,7 +39,7 @@ class Plane:
     without_gaps: bool
 
     def at(self, *indices: str) -> str:
-        """The element at these indices."""
+        """Return the element at these indices."""
         terms = [
             index if stride == "1" else f"({index}) * ({stride})"
             for index, stride in zip(indices, self.strides, strict=True)
@@ -88,7 +88,7 @@ def for_each_image(
 
 
 def _indices(shape: Sequence[Size]) -> list[str]:
-    """The indices of the image of a number."""
+    """Return the indices of the image of a number."""
     lines = ["int64_t rest = image;"]
     for d in reversed(range(len(shape))):
         lines.append(
@@ -99,7 +99,7 @@ def _indices(shape: Sequence[Size]) -> list[str]:
 
 
 def planes_of(writer: Writer, views: Sequence[View], lead: int) -> list[Plane]:
-    """The views within one image."""
+    """Return the views within one image."""
     planes = []
     for k, view in enumerate(views):
         strides = writer.place(view).strides[lead:]

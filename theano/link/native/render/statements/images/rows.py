@@ -97,7 +97,7 @@ class Rows:
         return min(most, self.last.count) if isinstance(self.last.count, int) else most
 
     def declarations(self) -> list[str]:
-        """The rows, before the first image."""
+        """Return the rows, before the first image."""
         room = (max(self.together, 1) + self.windows_of_element) * self.step + self.size
         names = {
             Task.POOL: ["row"],
@@ -166,7 +166,7 @@ class Rows:
         return [*heads, *body([*names, "column + k"]), *["}"] * len(names)]
 
     def _within(self, body: Sequence[str]) -> list[str]:
-        """A loop over the elements of the row that are elements of the image."""
+        """Return a loop over the elements of the row that are elements of the image."""
         return ["TN_INDEPENDENT", "for (int64_t k = low; k < high; k++) {", *body, "}"]
 
     def _for_windows(self, body: Sequence[str]) -> list[str]:
@@ -268,7 +268,7 @@ class Rows:
         return [*lines, *self._rows_of_images(add)]
 
     def _counted_for_gradient(self) -> tuple[list[str], str]:
-        """The bounds along the last dimension, where they are needed, and the divisor."""
+        """Return the bounds along the last dimension, where they are needed, and the divisor."""
         if self.mean is None:
             return [], ""
         d, last = len(self.along) - 1, self.last
@@ -331,14 +331,14 @@ class Rows:
 
 
 def _repeated(first: int, end: int, line: str) -> list[str]:
-    """A line for each of a few numbers, or in a loop."""
+    """Return a line for each of a few numbers, or in a loop."""
     if end - first <= 2 * _FEW:
         return [line % p for p in range(first, end)]
     return [f"for (int64_t p = {first}; p < {end}; p++) {line % 'p'}"]
 
 
 def _each(count: int, inside: int, line: str, beyond: str) -> list[str]:
-    """A line for each of the first numbers, and another for those beyond."""
+    """Return a line for each of the first numbers, and another for those beyond."""
     if inside >= count:
         return _repeated(0, count, line)
     return [*_repeated(0, inside, line), *_repeated(inside, count, beyond)]

@@ -32,7 +32,7 @@ def neutral_of(dtype: str, maximum: bool) -> str:
 
 
 def bounds_of_window(d: int, one: Along, window: str) -> list[str]:
-    """The first element of a window within the image, and the one after its last."""
+    """Return the first element of a window within the image, and the one after its last."""
     return [
         f"const int64_t first{d} = {window} * {one.step} - {one.pad};",
         f"const int64_t low{d} = first{d} < 0 ? 0 : first{d};",
