@@ -204,7 +204,7 @@ def _without_gradient(error: NotImplementedError) -> NotImplementedError:
     if found is None:
         return error
     return NotImplementedError(
-        f"grad: the operation {found[1]} has no gradient. Define its grad (doc/own_operation.md), or"
+        f"grad: the operation {found[1]} has no gradient. Define its grad (doc/how_to/own_operation.md), or"
         " leave out what comes through it: consider_constant, or theano.gradient.disconnected_grad"
     )
 

@@ -7,7 +7,7 @@ import pytest
 
 from tests_scan_grad.fresh_process import ROOT
 
-# what was said once -> the term of the field that is used instead (doc/glossary.md)
+# what was said once -> the term of the field that is used instead (doc/reference/glossary.md)
 GIVEN_UP = {
     r"\b(told|known)_lengths?\b|\btold lengths?\b": "static length",
     r"\btruth values?\b": "boolean",

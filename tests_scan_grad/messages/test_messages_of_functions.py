@@ -78,7 +78,7 @@ def misspelt_mode():
     "w is Vector(float32, shape=(?,)), and its new value",
     "is Vector(float64, shape=(?,))",
     "T.cast(value, 'float32')",
-    "doc/flags.md",
+    "doc/reference/flags.md",
     line="new = w + x",
 )
 def update_of_another_dtype():

@@ -52,7 +52,7 @@ def step_returns_nothing():
     ValueError,
     "returned 3.0; expected",
     "T.constant(number)",
-    "doc/scan_by_example.md",
+    "doc/tutorials/scan_by_example.md",
     line="def step(",
 )
 def step_returns_a_number():

@@ -18,7 +18,7 @@ PARTS = [
 
 
 def test_words_of_the_page_are_those_of_messages():
-    page = (ROOT / "doc" / "mistakes.md").read_text(encoding="utf-8")
+    page = (ROOT / "doc" / "reference" / "mistakes.md").read_text(encoding="utf-8")
     rows = re.findall(r"^\| (?!the message says)(.*?) \| .* \|$", page, re.MULTILINE)
     assert len(rows) >= 40
     assert not [words for words in rows if not any(words in part for part in PARTS)]

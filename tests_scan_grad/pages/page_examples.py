@@ -1,6 +1,6 @@
 """The examples of a documentation page: run in order in one process, and what they print.
 
-``python -m tests_scan_grad.pages.page_examples doc/start.md`` runs a page and writes what its examples
+``python -m tests_scan_grad.pages.page_examples doc/tutorials/start.md`` runs a page and writes what its examples
 print into it, where the page says something else. ``...`` on a page stands for anything.
 """
 

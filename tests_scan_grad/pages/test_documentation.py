@@ -38,7 +38,7 @@ COMMANDS = {
     ".venv/bin/python -m tests_scan_grad.timing loops",
     ".venv/bin/python -m pip install '.[bench]' && .venv/bin/python -m tests_scan_grad.timing gatedrnn",
     ".venv/bin/python -m tests_scan_grad.upstream.theano_tests -j 2",
-    ".venv/bin/python -m tests_scan_grad.pages.page_examples doc/start.md",
+    ".venv/bin/python -m tests_scan_grad.pages.page_examples doc/tutorials/start.md",
     ".venv/bin/python -m pytest tests_scan_grad/loop_rewrites/test_golden_loops.py --update-golden",
     "git diff tests_scan_grad/loop_rewrites/golden",
     ".venv/bin/python -m pytest --heavy -k emulated tests_scan_grad/native",
@@ -92,9 +92,9 @@ def test_pages_name_files_that_exist():
 
 
 def test_recipes_are_all_in_their_index():
-    recipes = {name.removeprefix("recipes/") for name in PAGES if name.startswith("recipes/")}
+    recipes = {name.removeprefix("how_to/recipes/") for name in PAGES if name.startswith("how_to/recipes/")}
     listed = re.findall(
-        r"^\| .* \| \[.*\]\((\w+)\.md\) \|$", page_text("recipes/index"), re.MULTILINE
+        r"^\| .* \| \[.*\]\((\w+)\.md\) \|$", page_text("how_to/recipes/index"), re.MULTILINE
     )
     assert sorted(listed) == sorted(recipes - {"index"})
 
@@ -127,7 +127,7 @@ def changed(text, change):
 
 def test_the_change_of_the_example_trains(tmp_path):
     shutil.copytree(ROOT / "examples", tmp_path / "examples")
-    [change] = [block.text for block in blocks_of(page_text("start")) if block.kind == "diff"]
+    [change] = [block.text for block in blocks_of(page_text("tutorials/start")) if block.kind == "diff"]
     name, hunks = change.split("\n", 1)
     path = tmp_path / name.removeprefix("--- ")
     path.write_text(changed(path.read_text(), hunks))

@@ -207,13 +207,13 @@ def test_sizes_on_the_page_are_numbers():
 
 
 def test_advice_leads_to_a_page_that_is_here(tmp_path, monkeypatch):
-    assert address_of("profiling").endswith("/doc/profiling.md")
+    assert address_of("how_to/profiling").endswith("/doc/how_to/profiling.md")
     assert address_of("no_such_page") == ""
-    built = tmp_path / "build" / "doc" / "profiling.html"
+    built = tmp_path / "build" / "doc" / "how_to" / "profiling.html"
     built.parent.mkdir(parents=True)
     built.write_text("")
     monkeypatch.chdir(tmp_path)
-    assert address_of("profiling") == built.as_uri()
+    assert address_of("how_to/profiling") == built.as_uri()
 
 
 def test_a_click_sorts_a_table(tmp_path):

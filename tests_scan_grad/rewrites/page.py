@@ -15,7 +15,7 @@ from tests_scan_grad.rewrites.table import RECIPES, recipes_for
 from theano.rewriting.rewrites.of_pytensor.guarded import Guarded
 from theano.rewriting.rewrites.of_pytensor.replacements import INSTEAD
 
-PAGE = Path(__file__).parents[2] / "doc" / "inside_pytensor_rewrites.md"
+PAGE = Path(__file__).parents[2] / "doc" / "reference" / "pytensor_rewrites.md"
 BEGIN = "<!-- written by tests_scan_grad/rewrites/page.py -->\n"
 
 

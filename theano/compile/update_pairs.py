@@ -177,6 +177,6 @@ def _remedy(expected: Any, got: Any) -> str:
         return (
             f" Cast it with T.cast(value, '{expected.dtype}'), make the shared variable {got.dtype},"
             f" or find what made the value {got.dtype}: an input, a constant, the flag floatX"
-            " (doc/flags.md)."
+            " (doc/reference/flags.md)."
         )
     return " Lengths that are known differ; T.patternbroadcast changes what is known to be 1."

@@ -50,5 +50,5 @@ def check_cost(cost: Any) -> None:
         raise TypeError(
             f"grad: the cost must be a scalar, but {cost}{f' (created at {line})' if line else ''} is"
             f" {cost.type}: take its sum() or mean(), or T.jacobian for the gradient of each element"
-            " (doc/gradients.md)"
+            " (doc/how_to/gradients.md)"
         )

@@ -22,7 +22,7 @@ def _how_to_lower(name: str, what: str) -> NotImplementedError:
         f"    def lowered(op, node, inputs, context):\n"
         f"        return ...  # of jax.numpy, or your own kernel:\n"
         f"        # jax.experimental.pallas.pallas_call(kernel, out_shape)(*inputs)\n\n"
-        f"examples/pallas_kernel.py has such a kernel, doc/own_operation.md has more"
+        f"examples/pallas_kernel.py has such a kernel, doc/how_to/own_operation.md has more"
     )
 
 

@@ -63,7 +63,7 @@ def _compiling_is_most(findings: Findings) -> Iterator[Advice]:
             f"compilation took {findings.compiling:.2f} s, calls {findings.calling:.2f} s. What was "
             "compiled is kept on disk: after a first run, what is left is Python's work, once for "
             "each function, so that fewer functions start faster",
-            page="compile_time",
+            page="explanation/compile_time",
         )
 
 
@@ -123,7 +123,7 @@ def _steps_do_little(findings: Findings) -> Iterator[Advice]:
                     f"loop {loop.name} spends {between:.2f} of {loop.seconds:.2f} s between its steps, "
                     f"{1e6 * loop.overhead_per_step:.1f} µs each time: its steps do little, or its "
                     "threads wait for a processor that others use; OMP_NUM_THREADS=1 shows which",
-                    page="native_engine",
+                    page="explanation/native_engine",
                 )
 
 
@@ -147,7 +147,7 @@ def _doubles(findings: Findings) -> Iterator[Advice]:
         yield Advice(
             f"products take {products:.2f} s, and floatX is float64: with float32 they run at up to "
             f"{single:.0f} instead of {double:.0f} GFLOP/s, and arrays are half as large",
-            page="flags",
+            page="reference/flags",
         )
 
 

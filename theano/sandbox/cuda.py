@@ -18,7 +18,7 @@ def use(device: str, *args: Any, **kwargs: Any) -> None:
     """
     raise RuntimeError(
         f"theano.sandbox.cuda.use({device!r}): this engine is not there since Theano 1.0; "
-        "a GPU is used with THEANO_FLAGS=device=cuda, see doc/devices.md"
+        "a GPU is used with THEANO_FLAGS=device=cuda, see doc/how_to/devices.md"
     )
 
 

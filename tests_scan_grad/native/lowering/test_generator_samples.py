@@ -357,7 +357,7 @@ def test_parameters_at_the_edge(name):
         np.testing.assert_equal(*found, err_msg=f"{name}{given}")
 
 
-# what doc/random_numbers.md says that Python draws
+# what doc/reference/random_numbers.md says that Python draws
 BY_PYTHON = {
     "CauchyRV",
     "ChoiceWithoutReplacement",

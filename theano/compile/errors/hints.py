@@ -36,7 +36,7 @@ HINTS = (
         Scan,
         "could not broadcast input array",
         "A state keeps its shape: a step returned a value of another shape than the initial value"
-        " of that output has (doc/scan_by_example.md).",
+        " of that output has (doc/tutorials/scan_by_example.md).",
     ),
     Hint(
         AllocEmpty,

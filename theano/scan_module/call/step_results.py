@@ -19,7 +19,7 @@ from theano.scan_module.step.sparse_matrices import check_not_sparse
 WHAT_STEPS_RETURN = (
     "expected a variable or a list of variables, then, if there are any, a dictionary of updates of"
     " shared variables, then until(condition): `return [a, b], updates, until(a > 1)`. A number is"
-    " returned as T.constant(number) (doc/scan_by_example.md)"
+    " returned as T.constant(number) (doc/tutorials/scan_by_example.md)"
 )
 
 

@@ -1,7 +1,7 @@
 """PyTensor's rewrites of nodes, and what runs where they would.
 
 Some are replaced by our rewrites, some run only where they are right. What each did wrong is in
-``doc/inside_pytensor_rewrites.md``.
+``doc/reference/pytensor_rewrites.md``.
 """
 
 from __future__ import annotations
