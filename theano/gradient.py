@@ -114,9 +114,10 @@ def grad(
     Parameters
     ----------
     cost
-        A scalar; None if ``known_grads`` is given.
+        A variable without dimensions, of a floating-point or complex dtype; None if
+        ``known_grads`` is given.
     wrt
-        A variable or a list of variables.
+        A variable or a list of variables, of any shape.
     consider_constant
         Variables that are taken for constants.
     disconnected_inputs : {'raise', 'warn', 'ignore'}
@@ -133,6 +134,7 @@ def grad(
     Returns
     -------
     Variable, or list or tuple of variables, as ``wrt`` is
+        Each of the shape of its variable, and of its dtype; of ``floatX`` for an integer one.
 
     Raises
     ------
@@ -145,6 +147,14 @@ def grad(
         If the cost does not depend on a variable, which the message names.
     NotImplementedError
         If an operation on the way has no gradient.
+
+    Examples
+    --------
+    >>> import theano, theano.tensor as T
+    >>> x = T.vector("x")
+    >>> slope = theano.grad((x**2).sum(), x)
+    >>> theano.function([x], slope)([1.0, 2.0, 3.0])
+    array([2., 4., 6.])
     """
     check_cost(cost)
     for variable in listed(wrt):
@@ -240,7 +250,22 @@ def jacobian(
     Returns
     -------
     Variable, or list or tuple of variables, as ``wrt`` is
-        An element's gradient in each row.
+        An element's gradient in each row: of shape ``(n, *shape)`` for n elements and a variable
+        of that shape.
+
+    Raises
+    ------
+    WrongArgumentError
+        If the expression is no vector and no scalar.
+
+    Examples
+    --------
+    >>> import theano, theano.tensor as T
+    >>> x = T.vector("x")
+    >>> rows = theano.gradient.jacobian(x**2, x)
+    >>> theano.function([x], rows)([1.0, 2.0])
+    array([[2., 0.],
+           [0., 4.]])
     """
     check_starts(consider_constant)
     if not isinstance(expression, Variable) or expression.type.ndim > 1:
@@ -270,6 +295,21 @@ def hessian(
     Returns
     -------
     Variable, or list or tuple of variables, as ``wrt`` is
+        Each of shape ``(n, n)`` for a vector of n elements.
+
+    Raises
+    ------
+    WrongArgumentError
+        If the cost is no scalar, or ``wrt`` holds something else than vectors.
+
+    Examples
+    --------
+    >>> import theano, theano.tensor as T
+    >>> x = T.vector("x")
+    >>> second = theano.gradient.hessian((x**3).sum(), x)
+    >>> theano.function([x], second)([1.0, 2.0])
+    array([[ 6.,  0.],
+           [ 0., 12.]])
     """
     check_starts(consider_constant)
     if not isinstance(cost, Variable) or cost.type.ndim != 0:

@@ -13,7 +13,11 @@ k, x, y, M = T.lscalar("k"), T.vector("x"), T.vector("y"), T.matrix("M")
 
 
 @mistakes.add(
-    TypeError, "the cost must be a scalar", "sum() or mean()", "doc/how_to/gradients.md", line="cost = "
+    TypeError,
+    "the cost must be a scalar",
+    "sum() or mean()",
+    "doc/how_to/gradients.md",
+    line="cost = ",
 )
 def cost_is_a_vector():
     cost = 2 * x
@@ -79,7 +83,9 @@ def dependence_that_was_cut():
 
 
 @mistakes.add(
-    NotImplementedError, "operation FromFunctionOp{sort} has no gradient", "doc/how_to/own_operation.md"
+    NotImplementedError,
+    "operation FromFunctionOp{sort} has no gradient",
+    "doc/how_to/own_operation.md",
 )
 def operation_without_a_gradient():
     @theano.compile.ops.as_op(itypes=[T.dvector], otypes=[T.dvector])

@@ -92,7 +92,9 @@ def test_pages_name_files_that_exist():
 
 
 def test_recipes_are_all_in_their_index():
-    recipes = {name.removeprefix("how_to/recipes/") for name in PAGES if name.startswith("how_to/recipes/")}
+    recipes = {
+        name.removeprefix("how_to/recipes/") for name in PAGES if name.startswith("how_to/recipes/")
+    }
     listed = re.findall(
         r"^\| .* \| \[.*\]\((\w+)\.md\) \|$", page_text("how_to/recipes/index"), re.MULTILINE
     )
@@ -127,7 +129,9 @@ def changed(text, change):
 
 def test_the_change_of_the_example_trains(tmp_path):
     shutil.copytree(ROOT / "examples", tmp_path / "examples")
-    [change] = [block.text for block in blocks_of(page_text("tutorials/start")) if block.kind == "diff"]
+    [change] = [
+        block.text for block in blocks_of(page_text("tutorials/start")) if block.kind == "diff"
+    ]
     name, hunks = change.split("\n", 1)
     path = tmp_path / name.removeprefix("--- ")
     path.write_text(changed(path.read_text(), hunks))

@@ -268,7 +268,7 @@ def _budget(asked: float | None, mode: PyTensorMode) -> float:
     if asked < 0:
         raise ValueError(f"memory_budget: expected MiB, or 0 for no bound; got {asked}")
     if asked and not keeps:
-        raise ValueError(f"memory_budget: only the native engine keeps to one; the mode is {mode}")
+        raise ValueError(f"memory_budget: only the native engine supports it; the mode is {mode}")
     return asked
 
 

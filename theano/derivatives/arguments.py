@@ -21,7 +21,7 @@ def check_vectors(operation: str, wrt: Sequence[Any]) -> None:
             kind = f" of {variable.type}" if isinstance(variable, Variable) else ""
             raise WrongArgumentError(
                 f"{operation}: expected wrt to be vectors, got {variable}{kind}; flatten it, and"
-                " reshape what is computed of it"
+                " reshape the result"
             )
 
 

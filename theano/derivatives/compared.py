@@ -30,6 +30,11 @@ def verify_grad(fun: Callable, pt: Sequence, *args: Any, mode: Any = None, **kwa
     ------
     GradientError
         They differ by more than the tolerances.
+
+    Examples
+    --------
+    >>> import numpy as np, theano, theano.tensor as T
+    >>> theano.gradient.verify_grad(T.tanh, [np.array([0.5, 1.0])], rng=np.random.default_rng(0))
     """
 
     def with_own_gradients(*inputs: Variable) -> Any:

@@ -73,7 +73,7 @@ class DB(of_pytensor.RewriteDatabase):
 def check_that_free(db, name, tags) -> None:
     """Raise ValueError if a name is taken, or a tag is the name of a rewrite."""
     if name in db.__db__:
-        raise ValueError(f"The name {name!r} is that of a rewrite or a tag already")
+        raise ValueError(f"The name {name!r} is already that of a rewrite or a tag")
     for tag in tags:
         if tag in of_pytensor.names_in(db):
             raise ValueError(f"The tag {tag!r} for {name!r} is the name of a rewrite")

@@ -91,7 +91,7 @@ def function_of_posterior(
     drawn = [n for n, v in zip(names, values, strict=True) if is_random([v], points)]
     if drawn:
         raise NotNativeError(
-            f"{', '.join(drawn)}: expected values that a point decides, got random samples."
+            f"{', '.join(drawn)}: expected values that a point determines, got random samples."
             " Leave them out of var_names; pm.sample_posterior_predictive draws them"
         )
     _refuse_changing_shapes(model, points, names, values)

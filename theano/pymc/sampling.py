@@ -18,11 +18,25 @@ def sample(model: Any = None, **kwargs: Any) -> Any:
         Inside of a model's ``with`` block it is that one; discrete variables and operations without
         native code are no hindrance.
     **kwargs
-        For ``pymc.sample``.
+        For ``pymc.sample``, such as ``draws``, ``tune``, ``chains`` and ``random_seed``.
 
     Returns
     -------
-    What ``pymc.sample`` returns.
+    arviz.InferenceData or DataTree
+        What ``pymc.sample`` returns: the posterior, of shape ``(chains, draws, ...)``, and the
+        statistics of the sampler.
+
+    Raises
+    ------
+    TypeError
+        If there is no model, or it is none of PyMC's.
+
+    Examples
+    --------
+    >>> import pymc as pm, theano.pymc  # doctest: +SKIP
+    >>> with pm.Model() as model:  # doctest: +SKIP
+    ...     x = pm.Normal("x", shape=2)
+    >>> theano.pymc.sample(model, draws=1000, chains=4)  # doctest: +SKIP
     """
     import pymc
 

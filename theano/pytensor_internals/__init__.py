@@ -1,4 +1,4 @@
-"""All that is taken of PyTensor's insides: a name for each thing, in a module of its subject.
+"""All that is taken of PyTensor's internals: a name for each thing, in a module of its subject.
 
 What PyTensor documents and keeps from release to release is imported from PyTensor itself: the
 modules of `PUBLIC`. Whatever else this package takes comes through the modules of this folder, and

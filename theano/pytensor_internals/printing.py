@@ -1,4 +1,4 @@
-"""Insides of how PyTensor prints graphs."""
+"""Internals of how PyTensor prints graphs."""
 # ruff: noqa: F401 -- this file re-exports
 
 from pytensor import printing

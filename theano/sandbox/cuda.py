@@ -17,8 +17,8 @@ def use(device: str, *args: Any, **kwargs: Any) -> None:
     RuntimeError
     """
     raise RuntimeError(
-        f"theano.sandbox.cuda.use({device!r}): this engine is not there since Theano 1.0; "
-        "a GPU is used with THEANO_FLAGS=device=cuda, see doc/how_to/devices.md"
+        f"theano.sandbox.cuda.use({device!r}): Theano 1.0 removed this engine; "
+        "use a GPU with THEANO_FLAGS=device=cuda, see doc/how_to/devices.md"
     )
 
 
@@ -26,6 +26,5 @@ def __getattr__(name: str) -> Any:
     if name.startswith("__"):
         raise AttributeError(name)
     raise AttributeError(
-        f"theano.sandbox.cuda has no {name}: this engine is not there since Theano 1.0, "
-        "theano.gpuarray took its place"
+        f"theano.sandbox.cuda has no {name}: Theano 1.0 removed this engine; use theano.gpuarray"
     )

@@ -75,7 +75,7 @@ def guess_n_streams(size: Any, warn: bool = False) -> int:
         return min(count // 6 if count > 6 else count, _MOST_STREAMS)
     if warn:
         warnings.warn(
-            f"MRG_RandomStreams: no number of streams follows from size {size}; "
+            f"MRG_RandomStreams: the number of streams cannot be derived from size {size}; "
             f"taking {_MOST_STREAMS}",
             stacklevel=3,
         )

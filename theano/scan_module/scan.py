@@ -54,11 +54,12 @@ def scan(
         taps), then ``non_sequences``. It returns the outputs of the step, in the order of
         ``outputs_info``; and optionally a dict of updates of shared variables and an ``until``.
     sequences
-        Variables, or dicts with keys ``input`` and ``taps``, that are iterated over along their
-        first axis.
+        Variables of one dimension or more and any dtype, or dicts with keys ``input`` and ``taps``,
+        that are iterated over along their first axis.
     outputs_info
         For each output: None if no step reads it; its initial state if each step reads the value
-        of the step before; or a dict with ``initial`` and ``taps`` (negative integers).
+        of the step before, of the shape and dtype that a step returns; or a dict with ``initial``,
+        whose first axis has a row for each step back, and ``taps`` (negative integers).
     non_sequences
         Variables that each step gets unchanged.
     n_steps
@@ -85,8 +86,9 @@ def scan(
     Returns
     -------
     outputs : Variable or list of Variable
-        The outputs of all steps, stacked along a new first axis. Of a state that is no array, such
-        as a typed list, the last value only; a warning says so, but of a random generator.
+        The outputs of all steps, stacked along a new first axis: of shape
+        ``(n_steps, ...)``. Of a state that is no array, such as a typed list, the last value only; a
+        warning says so, but not for a random generator.
     updates : OrderedUpdates
         Updates of shared variables, for ``theano.function``.
 

@@ -17,12 +17,29 @@ def map(  # noqa: A001
     mode: Any = None,
     name: str | None = None,
 ):
-    """Apply a function to each element of the sequences; see ``scan`` for the parameters.
+    """Apply a function to each element of the sequences.
+
+    Parameters
+    ----------
+    fn
+        Builds one step: takes an element of each sequence, then ``non_sequences``.
+    sequences
+        A variable, or a list of variables, whose first axis is iterated over.
+    non_sequences
+        Variables that each step gets unchanged.
+    truncate_gradient
+        Number of steps that the gradient goes back, -1 for all.
+    go_backwards
+        Whether to go through the sequences from the last element to the first.
+    mode
+        The mode that compiles the step; by default Theano's default mode.
+    name
+        Name of the loop in profiles and graphs.
 
     Returns
     -------
     outputs : Variable or list of Variable
-        The results, stacked along a new first axis.
+        The results, stacked along a new first axis: of shape ``(n, ...)`` for n elements.
     updates : OrderedUpdates
         Updates of shared variables.
 
@@ -55,14 +72,29 @@ def reduce(
     mode: Any = None,
     name: str | None = None,
 ):
-    """Combine the elements of the sequences one by one; only the last result is returned.
+    """Combine the elements of the sequences one by one, and return the last result.
 
-    Parameters are those of ``scan``; ``outputs_info`` holds the initial values.
+    Parameters
+    ----------
+    fn
+        Builds one step: takes an element of each sequence, the results so far, then ``non_sequences``.
+    sequences
+        A variable, or a list of variables, whose first axis is iterated over.
+    outputs_info
+        The initial value of each output, of the shape and dtype of what the step returns.
+    non_sequences
+        Variables that each step gets unchanged.
+    go_backwards
+        Whether to go through the sequences from the last element to the first.
+    mode
+        The mode that compiles the step; by default Theano's default mode.
+    name
+        Name of the loop in profiles and graphs.
 
     Returns
     -------
     outputs : Variable or list of Variable
-        The results of the last step.
+        The results of the last step, of the shapes of the initial values.
     updates : OrderedUpdates
         Updates of shared variables.
 
@@ -96,7 +128,38 @@ def foldl(
     mode: Any = None,
     name: str | None = None,
 ):
-    """``reduce`` from the first element to the last."""
+    """Combine the elements of the sequences from the first to the last, as ``reduce`` does.
+
+    Parameters
+    ----------
+    fn
+        Builds one step: takes an element of each sequence, the results so far, then ``non_sequences``.
+    sequences
+        A variable, or a list of variables, whose first axis is iterated over.
+    outputs_info
+        The initial value of each output, of the shape and dtype of what the step returns.
+    non_sequences
+        Variables that each step gets unchanged.
+    mode
+        The mode that compiles the step; by default Theano's default mode.
+    name
+        Name of the loop in profiles and graphs.
+
+    Returns
+    -------
+    outputs : Variable or list of Variable
+        The results of the last step.
+    updates : OrderedUpdates
+        Updates of shared variables.
+
+    Examples
+    --------
+    >>> import theano, theano.tensor as T
+    >>> x = T.vector("x")
+    >>> value, updates = theano.foldl(lambda digit, value: 10 * value + digit, x, T.zeros(()))
+    >>> float(theano.function([x], value)([1.0, 2.0, 3.0]))
+    123.0
+    """
     return reduce(fn, sequences, outputs_info, non_sequences, False, mode, name)
 
 
@@ -108,5 +171,36 @@ def foldr(
     mode: Any = None,
     name: str | None = None,
 ):
-    """``reduce`` from the last element to the first."""
+    """Combine the elements of the sequences from the last to the first.
+
+    Parameters
+    ----------
+    fn
+        Builds one step: takes an element of each sequence, the results so far, then ``non_sequences``.
+    sequences
+        A variable, or a list of variables, whose first axis is iterated over.
+    outputs_info
+        The initial value of each output, of the shape and dtype of what the step returns.
+    non_sequences
+        Variables that each step gets unchanged.
+    mode
+        The mode that compiles the step; by default Theano's default mode.
+    name
+        Name of the loop in profiles and graphs.
+
+    Returns
+    -------
+    outputs : Variable or list of Variable
+        The results of the last step.
+    updates : OrderedUpdates
+        Updates of shared variables.
+
+    Examples
+    --------
+    >>> import theano, theano.tensor as T
+    >>> x = T.vector("x")
+    >>> value, updates = theano.foldr(lambda digit, value: 10 * value + digit, x, T.zeros(()))
+    >>> float(theano.function([x], value)([1.0, 2.0, 3.0]))
+    321.0
+    """
     return reduce(fn, sequences, outputs_info, non_sequences, True, mode, name)

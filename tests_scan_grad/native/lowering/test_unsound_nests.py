@@ -112,7 +112,7 @@ def test_rows_that_are_accumulated_in_lanes():
         ("stores elements apart", [in_lanes(Store("y", Operation("*", I, 2), X))]),
         ("i is named twice", [in_lanes(TO_Y), in_lanes(TO_Y)]),
         ("n is named twice", [Number("n", 1), Polled((Number("n", 2),))]),
-        ("rows is computed of itself", [Number("rows", named("rows"))]),
+        ("rows is computed from itself", [Number("rows", named("rows"))]),
     ],
 )  # fmt: skip
 def test_a_nest_that_cannot_be_right(wrong, nodes):

@@ -91,6 +91,16 @@ def report(function: Any) -> EngineReport:
     ------
     TypeError
         When the function was compiled with another engine.
+
+    Examples
+    --------
+    >>> import theano, theano.tensor as T
+    >>> from theano.link import native
+    >>> x = T.matrix("x")
+    >>> sums, _ = theano.scan(lambda row, total: total + row, x, T.zeros_like(x[0]), name="sums")
+    >>> f = theano.function([x], sums, mode="NATIVE")
+    >>> [(loop.name, loop.reason) for loop in native.report(f).loops]
+    [('sums', None)]
     """
     linker = function.maker.linker
     returned = getattr(linker, "report", None)
@@ -100,5 +110,21 @@ def report(function: Any) -> EngineReport:
 
 
 def source(function: Any) -> str:
-    """Return the C text of a function."""
+    """Return the C text of a function.
+
+    Parameters
+    ----------
+    function
+        What ``theano.function`` returned.
+
+    Returns
+    -------
+    str
+        Empty where Python runs all of it.
+
+    Raises
+    ------
+    TypeError
+        When the function was compiled with another engine.
+    """
     return report(function).source

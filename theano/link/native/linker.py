@@ -180,7 +180,7 @@ def _within_budget(
         return None
     if compiled is None:
         warnings.warn(
-            "memory_budget: the function keeps to no budget, since nothing of it is native code",
+            "memory_budget has no effect: no part of the function is native code",
             stacklevel=caller_stacklevel(),
         )
         return None
@@ -189,7 +189,7 @@ def _within_budget(
 
 def _require_runtime() -> None:
     if not layout_is_known():
-        raise CannotLower("anything, because this Python keeps arrays in another way")
+        raise CannotLower("anything, because this Python stores arrays in another layout")
     try:
         runtime_table()
     except (BuildError, NoCompiler) as error:

@@ -113,7 +113,7 @@ def run_named(node: Apply, inputs: list[Any], context: Context) -> list[Any]:
 def run_node(node: Apply, inputs: list[Any], context: Context) -> list[Any]:
     """Return the values of a node's outputs, of their declared dtypes."""
     if any(isinstance(value, Ragged) for value in inputs):
-        raise CannotLower("it reads rows of a loop whose values decide how many there are")
+        raise CannotLower("it reads rows of a loop whose number depends on values")
     rule = rule_of(node.op)
     by_numpy = not rule.even_if_concrete or (context.before_call and not isinstance(node.op, Scan))
     if by_numpy and not any(is_traced(value) for value in inputs):

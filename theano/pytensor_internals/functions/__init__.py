@@ -1,1 +1,1 @@
-"""PyTensor's insides that compile and link functions, and their modes and flags."""
+"""PyTensor's internals that compile and link functions, and their modes and flags."""

@@ -1,4 +1,4 @@
-"""Insides of how PyTensor writes, compiles and loads C."""
+"""Internals of how PyTensor writes, compiles and loads C."""
 # ruff: noqa: F401 -- this file re-exports
 
 import importlib

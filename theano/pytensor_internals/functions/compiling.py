@@ -1,4 +1,4 @@
-"""Insides of how PyTensor compiles: aliases of arguments, rebuilding, functions, modes, reports."""
+"""Internals of how PyTensor compiles: aliases of arguments, rebuilding, functions, modes, reports."""
 # ruff: noqa: F401 -- this file re-exports
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Insides of PyTensor's linkers, which make a rewritten graph run."""
+"""Internals of PyTensor's linkers, which make a rewritten graph run."""
 # ruff: noqa: F401 -- this file re-exports
 
 from pytensor.link.basic import (

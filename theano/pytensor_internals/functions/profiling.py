@@ -1,4 +1,4 @@
-"""Insides of PyTensor's profiles: what compiled functions fill, and what is printed at the end."""
+"""Internals of PyTensor's profiles: what compiled functions fill, and what is printed at the end."""
 
 from __future__ import annotations
 

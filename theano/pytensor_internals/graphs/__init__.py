@@ -1,1 +1,1 @@
-"""PyTensor's insides of graphs, their rewriting, their loops and shapes."""
+"""PyTensor's internals for graphs, their rewriting, their loops and shapes."""

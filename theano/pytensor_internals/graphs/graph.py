@@ -1,4 +1,4 @@
-"""Insides of PyTensor's graphs: features, what is overwritten, tags, hidden attributes."""
+"""Internals of PyTensor's graphs: features, what is overwritten, tags, hidden attributes."""
 # ruff: noqa: F401 -- this file re-exports
 
 from __future__ import annotations

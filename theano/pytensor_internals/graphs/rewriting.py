@@ -1,4 +1,4 @@
-"""Insides of how PyTensor rewrites graphs: rewriters, their databases, patterns."""
+"""Internals of how PyTensor rewrites graphs: rewriters, their databases, patterns."""
 # ruff: noqa: F401 -- this file re-exports
 
 import sys

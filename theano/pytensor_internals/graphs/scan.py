@@ -1,4 +1,4 @@
-"""Insides of PyTensor's loops."""
+"""Internals of PyTensor's loops."""
 # ruff: noqa: F401 -- this file re-exports
 
 import sys

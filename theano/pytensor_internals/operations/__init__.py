@@ -1,1 +1,1 @@
-"""PyTensor's insides of operations: of scalars, tensors and sparse matrices."""
+"""PyTensor's internals for operations: of scalars, tensors and sparse matrices."""

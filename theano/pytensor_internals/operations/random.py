@@ -1,4 +1,4 @@
-"""Insides of PyTensor's random variables: their classes, and copies of generators."""
+"""Internals of PyTensor's random variables: their classes, and copies of generators."""
 # ruff: noqa: F401 -- this file re-exports
 
 from typing import TypeVar

@@ -1,4 +1,4 @@
-"""Insides of PyTensor's numbers."""
+"""Internals of PyTensor's numbers."""
 # ruff: noqa: F401 -- this file re-exports
 
 import sys

@@ -1,4 +1,4 @@
-"""Insides of PyTensor's tensors: operators that not every release has, indices, methods."""
+"""Internals of PyTensor's tensors: operators that not every release has, indices, methods."""
 # ruff: noqa: F401 -- this file re-exports
 
 import sys

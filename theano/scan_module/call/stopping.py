@@ -47,6 +47,6 @@ class until(_until):
             raise TypeError(f"until: expected a scalar variable, got {condition!r}") from None
         if self.condition.ndim != 0:
             raise AssertionError(
-                f"until: expected one boolean, got {self.condition}, {self.condition.type}; say"
-                " with T.all or T.any which of its elements must be true"
+                f"until: expected one boolean, got {self.condition}, {self.condition.type}; reduce"
+                " it to one with T.all or T.any"
             )

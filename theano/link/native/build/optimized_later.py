@@ -99,7 +99,7 @@ class OptimizedLater:
 
     def _give_up(self, why: Exception) -> None:
         self._given_up, self._steps = True, None
-        _log.warning("a function goes on with code that is not optimized: %s", why)
+        _log.warning("a function keeps running code that is not optimized: %s", why)
 
 
 def _compiled(build: Build) -> Iterator[ctypes.CDLL | None]:

@@ -69,7 +69,9 @@ class LazyChoice(Op):
         return Apply(self, list(inputs), [of_type() for of_type in types])
 
     def perform(self, node, inputs, output_storage):
-        raise NotImplementedError("it is a form of the native engine's, which has code for it")
+        raise NotImplementedError(
+            "it is an internal form of the native engine, which has code for it"
+        )
 
     def read_by(self, given: Sequence[Any]) -> tuple[list[Any], list[Any]]:
         """Return what each branch reads, of what there is for each input."""

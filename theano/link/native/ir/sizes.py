@@ -334,7 +334,7 @@ def bytes_of(shape: Iterable[Size], itemsize: int) -> Size:
     known = [size for size in sizes if isinstance(size, int)]
     least = math.prod(size for size in known if size) * itemsize
     if least > MOST_BYTES or any(size < 0 for size in known):
-        raise CannotLower("an array that is larger than memory can be")
+        raise CannotLower("an array larger than any memory")
     names = [size for size in sizes if isinstance(size, Symbolic)]
     if not names:
         return 0 if 0 in known else least

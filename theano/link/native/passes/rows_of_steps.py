@@ -183,7 +183,7 @@ class Group:
             if len(other.shape) == 3 and self._is_same_memory(other, buffer):
                 if self.is_all_steps(other.shape[0]):
                     return self.sizes.find(other.shape[1])
-        raise _CannotBlock("a matrix whose rows are not known to be those of steps")
+        raise _CannotBlock("a matrix whose rows may not be those of steps")
 
     def _is_same_memory(self, stack: Buffer, matrix: Buffer) -> bool:
         """Return whether one buffer is another one with the first two dimensions as one."""

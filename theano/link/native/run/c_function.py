@@ -330,7 +330,13 @@ def c_function(function: Any, partition_work: bool = False) -> CFunction:
 
 
 def header_folder() -> str:
-    """Return the folder of ``tn_function.h``, for a C compiler's ``-I``."""
+    """Return the folder of ``tn_function.h``, for a C compiler's ``-I``.
+
+    Returns
+    -------
+    str
+        Its path.
+    """
     return str(SOURCES)
 
 

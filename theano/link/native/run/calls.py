@@ -171,8 +171,8 @@ class NativeSegment:
         """
         if self._running_in is _process:
             raise RuntimeError(
-                "The function is called in the midst of a call of it, by a signal's handler or "
-                "another thread. Compile it with theano.function, or copy it: f.copy()"
+                "The function is called, by a signal handler or another thread, while another "
+                "call of it runs. Compile it with theano.function, or copy it: f.copy()"
             )
         self._running_in = _process
         try:

@@ -333,6 +333,18 @@ def profile(function: Any) -> NativeProfile:
     ------
     TypeError
         When the function was compiled with another engine, or without a profile.
+
+    Examples
+    --------
+    >>> import theano, theano.tensor as T
+    >>> from theano.link import native
+    >>> x = T.vector("x")
+    >>> profile = theano.ProfileStats(atexit_print=False)
+    >>> f = theano.function([x], T.tanh(x), mode="NATIVE", profile=profile)
+    >>> f([0.0])
+    array([0.])
+    >>> type(native.profile(f)).__name__
+    'NativeProfile'
     """
     measurements = _measured.get(function.maker.fgraph)
     if measurements is None:

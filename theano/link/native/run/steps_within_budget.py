@@ -95,8 +95,8 @@ class StepsWithinBudget:
                     return self._most(steps % length, steps, lambda n: takes(n, length)), length
         except UnknownMemory as reason:
             warnings.warn(
-                "memory_budget: the function keeps to no budget, since what a call takes is not known"
-                f" before it: it depends on {reason}",
+                "memory_budget has no effect: the memory of a call is not known before it,"
+                f" since it depends on {reason}",
                 stacklevel=caller_stacklevel(),
             )
             return ALL_STEPS, 1

@@ -179,7 +179,7 @@ class _Scope:
     def _number(self, node: Number) -> None:
         self.sizes(node.value)
         if node.name in names_of([node.value]):
-            raise _Wrong(f"{node.name} is computed of itself")
+            raise _Wrong(f"{node.name} is computed from itself")
         self.bind(_Named(node.name, "int64"))
 
     def _pointer(self, node: Pointer) -> None:

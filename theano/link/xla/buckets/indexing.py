@@ -231,7 +231,7 @@ def _written(
 ) -> Any:
     """Return the array, padded or not, with rows written to one dimension."""
     if isinstance(x, Padded) and x.axis != axis:
-        raise CannotBucket("it writes besides the padded dimension")
+        raise CannotBucket("it writes outside of the padded dimension")
     value = x.value if isinstance(x, Padded) else x
     value = _with_rows(is_set, value, y, axis, place, node.outputs[0].type.dtype, trace)
     return x.with_value(value) if isinstance(x, Padded) else value

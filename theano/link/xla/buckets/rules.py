@@ -204,7 +204,7 @@ def reshaped(x: Padded, shapes: np.ndarray) -> Padded:
         raise CannotBucket("it has another number of elements")
     varying = [k for k in range(shapes.shape[1]) if np.ptp(shapes[:, k])]
     if len(varying) != 1 or int(np.prod(shapes[-1, : varying[0]], dtype=int)) != before:
-        raise CannotBucket("it takes padded rows apart")
+        raise CannotBucket("it splits padded rows")
     (axis,) = varying
     return Padded(x.value.reshape(shapes[-1]), axis, shapes[:, axis], x.is_zero)
 

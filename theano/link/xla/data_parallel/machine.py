@@ -218,7 +218,7 @@ class SplitProgram:
             if part is ALL:
                 value = trace.whole.get(variable, value)
             if isinstance(value, Ragged):
-                raise CannotLower("it yields as many rows as values decide")
+                raise CannotLower("its number of rows depends on values")
             if isinstance(part, Rows) and value.shape[part.axis] != trace.rows:
                 raise ValueError(
                     f"data_parallel: the output {variable}{_made_at(variable)} has the batch within a "
@@ -289,7 +289,7 @@ class SplitMachine(Machine):
             )
             raise ValueError(
                 "data_parallel: the function is not one program of the devices: "
-                f"{why or 'values decide lengths'}. What the host is to run belongs into a function "
+                f"{why or 'values decide lengths'}. Move what the host runs into a function "
                 "which is separate, and called before or after this one"
             )
         split = set(self.values.axes)

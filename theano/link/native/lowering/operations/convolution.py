@@ -62,7 +62,7 @@ def _first_shift(step: Step, full: Value, n: Size, k: Size) -> Size:
     if flag.literal is not None:
         return 0 if flag.literal else fewer
     if not flag.invariant:
-        raise CannotLower("a convolution of which it is computed how much of it is asked for")
+        raise CannotLower("a convolution whose mode is not constant")
     return step.sizes.name(Choice(flag.symbol, 0, fewer))
 
 
@@ -73,4 +73,4 @@ def _number(value: Value) -> Scalar:
         return value.scalar
     if isinstance(value, Scalar):
         return value
-    raise CannotLower("convolutions of a stack of which it differs how much of them is asked for")
+    raise CannotLower("convolutions of a stack with different modes")

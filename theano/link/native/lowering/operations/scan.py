@@ -55,7 +55,7 @@ def scan(step: Step, node, inputs: list[Value]) -> list[Value]:
     """Copy the states' buffers, to be updated in place; traces get their own memory."""
     op, roles = node.op, Roles.of(node.op)
     if roles.may_stop and step.repeats:
-        raise CannotLower("a loop inside a loop whose number of steps its values decide")
+        raise CannotLower("a loop inside a loop whose number of steps depends on its values")
     parts = roles.outer_inputs(inputs)
     steps = step.size(parts.n_steps, "a number of steps of a loop inside")
     step.sizes.check(compared(steps, ">=", 0), "a number of steps that is not negative")

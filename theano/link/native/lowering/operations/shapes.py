@@ -231,7 +231,7 @@ def repeat(step: Step, node, inputs: list[Value]) -> list[Value]:
         if not isinstance(count, int):
             raise CannotLower("repeats of a number of rows that is not constant")
         if count > MOST_REPEATED:
-            raise CannotLower(f"repeats of more than {MOST_REPEATED} rows, each its own number")
+            raise CannotLower(f"repeats of more than {MOST_REPEATED} rows, each by its own number")
         step.sizes.equal(count, view.shape[axis], "the number of repeats")
         items = numbers_of(step, times, count, "a list of repeats")
     sizes = _sizes(step, items, "a number of repeats")

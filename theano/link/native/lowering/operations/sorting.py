@@ -62,7 +62,7 @@ def order_along(step: Step, value: Value, axis: int) -> View:
 def _sortable(step: Step, value: Value) -> View:
     view = step.view(value)
     if view.dtype not in DTYPES:
-        raise CannotLower(f"a sort of {view.dtype}")
+        raise CannotLower(f"sorting {view.dtype}")
     return view
 
 

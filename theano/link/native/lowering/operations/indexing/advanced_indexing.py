@@ -110,7 +110,7 @@ def update(step: Step, node, inputs: list[Value]) -> list[Value]:
     if where is not None:
         return update_where(step, node, inputs, where)
     if node.op.ignore_duplicates and not node.op.set_instead_of_inc:
-        raise CannotLower("elements that are increased once however often they are named")
+        raise CannotLower("increments that count repeated indices once")
     rows = _rows_by_vector(step, value, node.op.idx_list, given, node.inputs[2:])
     if rows is not None:
         return add_to_rows(step, node, [value, change, rows])

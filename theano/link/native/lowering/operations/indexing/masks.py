@@ -44,7 +44,7 @@ def positions(step: Step, value: Value, variable: Variable) -> list[View]:
         return [step.constant_array(found) for found in np.nonzero(np.asarray(variable.data))]
     mask = step.view(value)
     if not (step.invariant(mask) and mask.whole):
-        raise CannotLower("a number of elements that a mask of the step decides")
+        raise CannotLower("a number of elements that depends on a mask of the step")
     count = _count(step, mask)
     found = [step.rows_without_gaps("int64", (count,)) for _ in range(mask.ndim)]
     step.append(Kernel([View.of(one) for one in found], [mask], FindPositions()), *found)

@@ -33,7 +33,7 @@ def window(step: Step, start: Value | None, stop: Value | None, size: Size) -> t
         raise CannotLower("a slice whose length may differ between steps")
     length = _difference(step, start, stop)
     if isinstance(length, int) and length < 0:
-        raise CannotLower("a slice that ends before it begins, wherever that is")
+        raise CannotLower("a slice that always ends before it begins")
     step.sizes.check(compared(length, ">=", 0), "a slice that ends after it begins")
     room = step.of_size(step.sizes.binary(size, "-", length))
     step.check(_NOT_NEGATIVE, [start], CallRefused, _OUTSIDE)
@@ -71,7 +71,7 @@ def _polynomial(step: Step, number: Scalar, numbers: dict[str, Scalar]) -> Polyn
             case "multiply":
                 return _product(parts)
     if number.dtype == "uint64":
-        raise CannotLower(f"a bound of a slice that is computed of {number.dtype}")
+        raise CannotLower(f"a bound of a slice that is computed from {number.dtype}")
     numbers[number.expression] = number
     return Counter({(number.expression,): 1})
 
