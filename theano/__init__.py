@@ -13,7 +13,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from theano import gof, scalar, tensor
-from theano import compile, gradient, misc, printing, updates, version  # noqa: A004
+from theano import compile, gradient, misc, printing, updates, version
 from theano.compile import (
     FunctionMaker,
     In,
@@ -71,7 +71,7 @@ from theano.version import version as __version__
 
 if TYPE_CHECKING:
     from theano import scan_module
-    from theano.scan_module import foldl, foldr, map, reduce, scan, scan_checkpoints  # noqa: A004
+    from theano.scan_module import foldl, foldr, map, reduce, scan, scan_checkpoints
 
 # Programs take the package from modules that import it in Theano, itself among them
 # (``from theano import theano``); no module here needs it.

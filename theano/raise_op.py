@@ -1,5 +1,4 @@
 """Theano 1.0's `theano.raise_op`: errors that a graph raises when it runs."""
-# ruff: noqa: F401 -- this file re-exports
 
 from pytensor import raise_op
 from pytensor.gradient import DisconnectedType

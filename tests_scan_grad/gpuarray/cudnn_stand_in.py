@@ -202,7 +202,7 @@ def check_others_are_loops():
 
 def check_two_devices_have_their_own_rows():
     block = block_of()
-    w, x, h, c = symbols = variables("float32")
+    _w, x, h, c = symbols = variables("float32")
     rng = np.random.default_rng(3)
     start = rng.standard_normal((LAYERS, 4, HIDDEN)).astype("float32")
     values = [

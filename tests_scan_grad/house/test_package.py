@@ -227,7 +227,8 @@ def test_a_clone_takes_the_runtime_of_the_package_that_was_installed_from_it(whe
 @pytest.mark.parametrize(
     "module",
     ["configparser", "compile.clone", "compile.function", "compile.io", "compile.mode"]
-    + ["compile.sharedvalue"],
+    + ["compile.sharedvalue", "derivatives.compared", "gradient", "scan_module.scan_views"]
+    + ["link.native.engine_report", "link.native.run.profile"],
 )
 def test_examples_in_docstrings(module):
     # By import_module: a function may hide its module's name.

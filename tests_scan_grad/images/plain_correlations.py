@@ -137,7 +137,7 @@ def _random_border_mode(rng: np.random.Generator, rank: int, pairs: bool) -> Any
     kind = rng.choice(["valid", "full", "half", "number", "numbers", "pairs"])
     if kind == "number":
         return int(rng.integers(0, 4))
-    if kind == "numbers" or kind == "pairs" and not pairs:
+    if kind == "numbers" or (kind == "pairs" and not pairs):
         return tuple(int(n) for n in rng.integers(0, 4, size=rank))
     if kind == "pairs":
         return tuple(tuple(int(n) for n in rng.integers(0, 4, size=2)) for _ in range(rank))

@@ -51,6 +51,6 @@ def test_factors_of_matrices_of_a_known_structure(made, computed, mode):
         np.testing.assert_allclose(lower(value), expected, rtol=1e-9, atol=1e-12)
         np.testing.assert_allclose(upper(value), expected.T, rtol=1e-9, atol=1e-12)
     singular = np.array([0.0, 1.0, 2.0])
-    if not np.linalg.matrix_rank(computed(singular)) == len(computed(singular)):
+    if np.linalg.matrix_rank(computed(singular)) != len(computed(singular)):
         with pytest.raises(np.linalg.LinAlgError, match="not positive definite"):
             lower(singular)

@@ -396,7 +396,7 @@ def test_disconnected_input():
 
 
 def test_input_of_an_output_that_the_cost_does_not_read():
-    states, traces = theano_scan(lambda x, h, w: [x + h, h.dot(w)], [X], [H, None], [W])
+    states, _traces = theano_scan(lambda x, h, w: [x + h, h.dot(w)], [X], [H, None], [W])
     with pytest.raises(DisconnectedInputError):
         theano.grad(states.sum(), W)
 

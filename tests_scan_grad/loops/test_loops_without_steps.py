@@ -47,7 +47,7 @@ def test_gradients_of_a_sequence_that_is_too_short(mode):
 @pytest.mark.parametrize("mode", ["FAST_COMPILE", "FAST_RUN", "XLA"])
 def test_lengths_that_a_step_asks_for(mode):
     """Of a row that is stacked, which is filled to its own shape, and of a vector by its length."""
-    x, w = T.dmatrices("x", "w")
+    x, _w = T.dmatrices("x", "w")
     (stacked, counted), _ = theano.scan(
         lambda row: (T.stack([row, row]), T.zeros(row.shape[0] + 1) + row.sum()), x
     )

@@ -120,7 +120,9 @@ def test_until(read):
 
 def test_a_loop_of_no_steps():
     x, start = pt.dmatrix("x"), pt.dvector("start")
-    y, trace = scan(lambda x, h: (pt.tanh(x + h), x * h), sequences=[x], outputs_info=[start, None])
+    y, _trace = scan(
+        lambda x, h: (pt.tanh(x + h), x * h), sequences=[x], outputs_info=[start, None]
+    )
     # what PyTensor returns as a trace of no steps has no columns either
     native = check([x, start], [y], [numbers(0, 3), numbers(3)], [numbers(1, 3), numbers(3)])
     assert native(numbers(0, 3), numbers(3))[0].shape == (0, 3)

@@ -119,7 +119,7 @@ class TestShapes(utt.InferShapeTester):
 class TestContract(utt.T_OpContractMixin):
     """An operation keeps to what all must."""
 
-    ops = [PdbBreakpoint("one"), PdbBreakpoint("other")]  # noqa: RUF012
+    ops = [PdbBreakpoint("one"), PdbBreakpoint("other")]
 
     def clone(self, op):
         return PdbBreakpoint(op.name)

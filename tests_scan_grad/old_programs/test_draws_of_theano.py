@@ -1,5 +1,7 @@
 """Draws and states of random streams: those of Theano 1.0.5."""
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -121,7 +123,7 @@ def test_states_are_those_of_theano():
     assert rng_mrg.ff_2p134(first).tolist() == following
     # many at once, as one after the other
     many = MRG_RandomStreams(42).get_substream_rstates(11, "float32", inc_rstate=False)
-    for before, after in zip(many[:-1], many[1:], strict=True):
+    for before, after in itertools.pairwise(many):
         np.testing.assert_array_equal(rng_mrg.ff_2p72(before), after)
         np.testing.assert_array_equal(
             rng_mrg.multMatVect(before, rng_mrg.A1p72, rng_mrg.M1, rng_mrg.A2p72, rng_mrg.M2),

@@ -1,5 +1,6 @@
 """The pages of ``doc/``: they build without a warning, and each example prints what they say."""
 
+import importlib
 import os
 import re
 import shutil
@@ -85,10 +86,64 @@ def test_commands_are_known():
     assert named == COMMANDS
 
 
+def code_spans(name):
+    """The texts in backticks of a page, without those of its blocks."""
+    prose = re.sub(r"^```.*?^```", "", page_text(name), flags=re.MULTILINE | re.DOTALL)
+    return re.findall(r"`([^`\n]+)`", prose)
+
+
 def test_pages_name_files_that_exist():
     pattern = r"`((?:theano|tests_scan_grad|examples|doc|patches)/[\w/.]+)`"
     named = {path for name in PAGES for path in re.findall(pattern, page_text(name))}
     assert named and not [path for path in named if not (ROOT / path).exists()]
+
+
+def test_pages_name_the_ends_of_paths_that_exist():
+    pattern = r"(?<![\w./-])[\w/]+\.(?:py|c|h|inc)\b(?![\w.(])"
+    named = {
+        (name, path)
+        for name in PAGES
+        for span in code_spans(name)
+        for path in re.findall(pattern, span)
+    }
+    files = [
+        f"/{path.relative_to(ROOT).as_posix()}"
+        for folder in ("theano", "tests_scan_grad", "examples", "doc", "patches")
+        for path in (ROOT / folder).rglob("*.*")
+    ]
+    assert named
+    assert not [
+        (name, path)
+        for name, path in sorted(named)
+        if not any(file.endswith(f"/{path}") for file in files)
+    ]
+
+
+def is_there(name):
+    """Whether a dotted name is that of a module or of something in one."""
+    parts = name.split(".")
+    for count in range(len(parts), 0, -1):
+        try:
+            found = importlib.import_module(".".join(parts[:count]))
+        except ImportError:
+            continue
+        for part in parts[count:]:
+            if not hasattr(found, part):
+                return False
+            found = getattr(found, part)
+        return True
+    return False
+
+
+def test_pages_name_what_the_package_has():
+    pattern = r"(theano(?:\.\w+)+)(?:\(.*\))?"
+    named = {
+        (name, match[1])
+        for name in PAGES
+        for span in code_spans(name)
+        if (match := re.fullmatch(pattern, span))
+    }
+    assert named and not [(name, dotted) for name, dotted in sorted(named) if not is_there(dotted)]
 
 
 def test_recipes_are_all_in_their_index():

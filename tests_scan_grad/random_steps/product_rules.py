@@ -97,7 +97,7 @@ def _convolution(choose: Chooser) -> Applied | None:
     strides = choose.one(((1, 1), (1, 1), (2, 1)))
     lengths = []
     for length, width, stride in zip(pair[0].shape[-2:], pair[1].shape, strides, strict=True):
-        if border == "valid" and width > length or border == "half" and width % 2 == 0:
+        if (border == "valid" and width > length) or (border == "half" and width % 2 == 0):
             return None
         places = {"full": length + width - 1, "half": length, "valid": length - width + 1}
         lengths.append((places[border] - 1) // stride + 1)

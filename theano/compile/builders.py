@@ -196,7 +196,7 @@ def _connected(outputs: list[Any], gradients: list[Any]) -> list[Any]:
 
 def _converted(override: Override, convert: Callable) -> Any:
     """Return PyTensor's form of an override; None stands for the graph's own gradient."""
-    if isinstance(override, str) and override == DEFAULT or override is None:
+    if (isinstance(override, str) and override == DEFAULT) or override is None:
         return None
     if isinstance(override, list | tuple):
         return [_converted_entry(entry, convert) for entry in override]
@@ -206,7 +206,7 @@ def _converted(override: Override, convert: Callable) -> Any:
 
 
 def _converted_entry(entry: Any, convert: Callable) -> Any:
-    if isinstance(entry, str) and entry == DEFAULT or entry is None:
+    if (isinstance(entry, str) and entry == DEFAULT) or entry is None:
         return None
     if isinstance(entry, Variable):
         return entry

@@ -67,7 +67,7 @@ else:
         name : str, optional
         """
 
-        def __init__(self, type, owner=None, index=None, name=None):  # noqa: A002 -- Theano's name
+        def __init__(self, type, owner=None, index=None, name=None):
             super().__init__(type, owner, index, name)
 
 

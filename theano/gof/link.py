@@ -104,7 +104,7 @@ class WrapLinker(Linker, linking.WrapLinker):
         linking.WrapLinker.__init__(self, linkers, wrapper)  # type: ignore[arg-type]
 
 
-def WrapLinkerMany(  # noqa: N802 -- Theano's name
+def WrapLinkerMany(
     linkers: Sequence[linking.LocalLinker], wrappers: Sequence[Callable]
 ) -> WrapLinker:
     """Return a linker that has several functions run each application, one after the other."""

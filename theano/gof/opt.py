@@ -47,7 +47,7 @@ from theano.pytensor_internals.graphs.rewriting import pre_constant_merge as _pr
 from theano.pytensor_internals.graphs.rewriting import pre_greedy_node_rewriter as _pre_greedy
 
 
-def pre_constant_merge(vars: Sequence[Variable]) -> Sequence[Variable]:  # noqa: A002
+def pre_constant_merge(vars: Sequence[Variable]) -> Sequence[Variable]:
     """Make equal constants in the expressions of variables one, before they are in a graph."""
     return _pre_constant_merge(FunctionGraph([], [], clone=False), vars)
 

@@ -8,7 +8,7 @@ from theano.support.data_classes import dataclass
 __all__ = ["Context", "ContextNotDefined", "get_context", "list_contexts", "reg_context"]
 
 
-class ContextNotDefined(ValueError):  # noqa: N818 -- Theano's name
+class ContextNotDefined(ValueError):
     """No device is mapped to the name of a context."""
 
 

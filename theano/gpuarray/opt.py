@@ -160,7 +160,7 @@ def op_lifter(OP: Sequence, cuda_only: bool = False) -> Callable[[Maker], Any]:
     def decorate(maker: Maker) -> Any:
         def lifted(node: Apply) -> Any:
             name = _context_of(node)
-            if name is _NOWHERE or cuda_only and not _is_cuda(name):
+            if name is _NOWHERE or (cuda_only and not _is_cuda(name)):
                 return False
             made = maker(node.op, name, node.inputs, node.outputs)
             if not made and not isinstance(made, Variable):

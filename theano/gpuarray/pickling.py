@@ -13,7 +13,7 @@ from theano.gpuarray.device_arrays import on_device
 __all__ = ["GpuArray_unpickler"]
 
 
-def GpuArray_unpickler(npa: np.ndarray, ctx_name: Hashable) -> Any:  # noqa: N802 -- Theano's name
+def GpuArray_unpickler(npa: np.ndarray, ctx_name: Hashable) -> Any:
     """Return a pickled array on the device of the context that it was on.
 
     Parameters

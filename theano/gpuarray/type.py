@@ -237,10 +237,10 @@ def move_to_gpu(data: Any) -> bool:
 class _Operators(TensorOperators):
     """Methods of tensors, on the variable as the host sees it."""
 
-    def _as_TensorVariable(self):  # noqa: N802 -- Theano's name
+    def _as_TensorVariable(self):
         return self.type.host_from_gpu(self)
 
-    def _as_GpuArrayVariable(self, context_name):  # noqa: N802 -- Theano's name
+    def _as_GpuArrayVariable(self, context_name):
         return self.type.as_gpuarray_variable(self, context_name)
 
 

@@ -24,7 +24,7 @@ def factors_of_vectors(variable: Variable) -> tuple[Variable, Variable] | None:
     left, right = product.inputs
     first, second = _expanded(left, _ROW), _expanded(right, _COLUMN)
     # a dimension that is dropped is one that was added to a vector
-    if 0 not in kept and first is None or 1 not in kept and second is None:
+    if (0 not in kept and first is None) or (1 not in kept and second is None):
         return None
     return (left if 0 in kept else first, right if 1 in kept else second)  # type: ignore[return-value]
 

@@ -1,5 +1,4 @@
 """Internals of how PyTensor prints graphs."""
-# ruff: noqa: F401 -- this file re-exports
 
 from pytensor import printing
 

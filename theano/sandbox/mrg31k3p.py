@@ -32,9 +32,9 @@ __all__ = [
     "SCALE_OF_FLOAT64",
     "SHIFT1",
     "SHIFT2",
-    "random_numbers",
     "next_samples",
     "product_modulo",
+    "random_numbers",
 ]
 
 # The moduli are so many below 2**BITS.

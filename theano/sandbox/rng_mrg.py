@@ -31,8 +31,8 @@ from theano.sandbox.sample_arguments import (
 __all__ = [
     "DotModulo",
     "MRG_RandomStreams",
-    "ff_2p134",
     "ff_2p72",
+    "ff_2p134",
     "guess_n_streams",
     "matVecModM",
     "mrg_uniform",

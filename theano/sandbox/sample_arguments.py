@@ -57,7 +57,7 @@ def as_size(size: Any) -> TensorVariable:
         size = (size,)
     if not isinstance(size, tuple | list):
         raise ValueError(f"expected an int, a sequence or a variable as size, got {size!r}")
-    if not all(is_integer(n) or isinstance(n, Variable) and n.ndim == 0 for n in size):
+    if not all(is_integer(n) or (isinstance(n, Variable) and n.ndim == 0) for n in size):
         raise ValueError(f"expected a size of ints and scalar variables, got {size!r}")
     check_lengths(size)
     return pt.as_tensor_variable(size, ndim=1) if size else pt.constant(np.zeros(0, dtype="int64"))

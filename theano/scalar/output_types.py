@@ -46,7 +46,7 @@ def float_out_nocomplex(*types: ScalarType) -> tuple[ScalarType]:
     return _real(types, float64)
 
 
-class unary_out_lookup(MetaObject):  # noqa: N801 -- Theano's name
+class unary_out_lookup(MetaObject):
     """The rule that a table says of which type the output is for a type of the input.
 
     Parameters
@@ -71,7 +71,7 @@ class unary_out_lookup(MetaObject):  # noqa: N801 -- Theano's name
         return hash((type(self), tuple(self.tbl)))
 
 
-class transfer_type(MetaObject):  # noqa: N801 -- Theano's name
+class transfer_type(MetaObject):
     """The rule that outputs have the types of certain inputs.
 
     Parameters
@@ -83,7 +83,7 @@ class transfer_type(MetaObject):  # noqa: N801 -- Theano's name
 
     __props__ = ("transfer",)
 
-    def __init__(self, *transfer: int | None | ScalarType):
+    def __init__(self, *transfer: int | ScalarType | None):
         self.transfer = transfer
 
     def __call__(self, *types: ScalarType) -> list[ScalarType]:

@@ -22,7 +22,7 @@ def scan_checkpoints(
     non_sequences: Any = None,
     name: str = "checkpointscan_fn",
     n_steps: Any = None,
-    save_every_N: int = 10,  # noqa: N803 -- Theano's name
+    save_every_N: int = 10,
     padding: bool = True,
 ) -> tuple[Any, OrderedUpdates]:
     """Call a function once per step of a loop, and keep every N-th step only.

@@ -8,7 +8,7 @@ from typing import Any
 from theano.scan_module.scan import scan
 
 
-def map(  # noqa: A001
+def map(
     fn: Callable,
     sequences: Any,
     non_sequences: Any = None,

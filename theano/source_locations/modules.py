@@ -72,7 +72,7 @@ def _names_use_theano(names: dict[str, Any]) -> bool:
     if not isinstance(module, ModuleType) or vars(module) is not names:
         return _reaches_theano(names)
     known = _known.get(module)
-    if known is None or not known.uses and (known.names, known.loaded) != _counts(names):
+    if known is None or (not known.uses and (known.names, known.loaded) != _counts(names)):
         known = _known[module] = _Usage(_reaches_theano(names), *_counts(names))
     return known.uses
 

@@ -4,7 +4,7 @@
 from pytensor.compile.sharedvalue import SharedVariable
 from pytensor.tensor import einsum, linalg, pad
 
-from theano import compile, gof, gradient, printing  # noqa: A004
+from theano import compile, gof, gradient, printing
 from theano import scalar as scal
 from theano.configparser import config
 from theano.gradient import hessian, jacobian

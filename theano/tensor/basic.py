@@ -28,9 +28,15 @@ from pytensor.tensor.basic import diagonal as extract_diag
 from pytensor.tensor.elemwise import CAReduce, Elemwise
 from pytensor.tensor.exceptions import NotScalarConstantError, ShapeError
 from pytensor.tensor.math import *
-from pytensor.tensor.math import Argmax, Dot, Sum, isinf_, isnan_
+from pytensor.tensor.math import (
+    Argmax,
+    Dot,
+    Sum,
+    ceil_intdiv,
+    isinf_,
+    isnan_,
+)
 from pytensor.tensor.math import abs as abs_
-from pytensor.tensor.math import ceil_intdiv as ceil_intdiv
 from pytensor.tensor.math import reciprocal as inv
 from pytensor.tensor.math import sign as sgn
 from pytensor.tensor.shape import (

@@ -38,7 +38,7 @@ from theano.tensor.old.operators import AllocDiag
 eig = Eig()
 
 
-class lstsq(metaclass=StandIn, made=_PyTensorLstsq):  # noqa: N801 -- Theano's name
+class lstsq(metaclass=StandIn, made=_PyTensorLstsq):
     """The solution of least squares: ``lstsq()(x, y, rcond)``, with residuals, rank and spectrum."""
 
     @staticmethod

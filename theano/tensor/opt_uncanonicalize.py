@@ -1,5 +1,4 @@
 """Rewrites into what runs faster and is not canonical, by Theano 1.0's names."""
-# ruff: noqa: F401 -- this file re-exports
 
 from theano.gof.rewriters.local_rewriters import OfPyTensor
 from theano.pytensor_internals.operations.tensor_rewrites import uncanonicalize

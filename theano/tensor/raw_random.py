@@ -270,7 +270,7 @@ def choice(
     a = pt.as_tensor_variable(a)
     replace = pt.as_tensor_variable(np.int8(replace) if isinstance(replace, bool) else replace)
     # As in Theano, 0 stands for no probabilities; the operation takes an empty vector for it.
-    alike = p is None or np.isscalar(p) and not p
+    alike = p is None or (np.isscalar(p) and not p)
     p = pt.as_tensor_variable(np.zeros(0) if alike else p)
     ndim, size, ones = _infer_ndim_bcast(ndim, size)
     return _sampling(choice_helper, dtype, ones)(random_state, size, a, replace, p)
@@ -307,7 +307,7 @@ def permutation(
         The generator's next state, and the samples, of shape ``(*size, n)``.
     """
     ones: tuple[bool, ...] = ()
-    if size is None or isinstance(size, tuple) and not size:
+    if size is None or (isinstance(size, tuple) and not size):
         if ndim not in (None, 1):
             raise TypeError(f"permutation: expected a size for {ndim} dimensions")
         size = ()

@@ -1,5 +1,4 @@
 """Sorting, by Theano 1.0's names, and the largest or smallest elements."""
-# ruff: noqa: F401 -- this file re-exports
 
 from collections.abc import Sequence
 from typing import Any

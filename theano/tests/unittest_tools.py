@@ -90,7 +90,7 @@ class TestOptimizationMixin:
 
     __test__ = False
 
-    def assertFunctionContains(self, f: Any, op: Any, min: int = 1, max: int = sys.maxsize) -> None:  # noqa: A002
+    def assertFunctionContains(self, f: Any, op: Any, min: int = 1, max: int = sys.maxsize) -> None:
         """Assert that so many nodes apply `op`."""
         self._assert_count(f, op, lambda node: node.op == op, min, max)
 
@@ -107,8 +107,8 @@ class TestOptimizationMixin:
         self,
         f: Any,
         op: type,
-        min: int = 1,  # noqa: A002
-        max: int = sys.maxsize,  # noqa: A002
+        min: int = 1,
+        max: int = sys.maxsize,
     ) -> None:
         """Assert that so many nodes apply an operation of a class."""
         self._assert_count(f, op, lambda node: isinstance(node.op, op), min, max)

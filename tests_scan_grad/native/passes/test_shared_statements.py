@@ -42,12 +42,9 @@ def test_threads_share_statements_outside_of_loops(name, dtype):
     assert "share_out(" in source(function).rpartition("int64_t segment0(")[2]
     for shape in ((37, 501), (1, 700), (3, 2), (0, 5), (5, 0), (410, 501)):
         if (
-            name == "largest"
-            and not shape[1]
-            or name == "least-of-all"
-            and 0 in shape
-            or "row" in name
-            and not shape[0]
+            (name == "largest" and not shape[1])
+            or (name == "least-of-all" and 0 in shape)
+            or ("row" in name and not shape[0])
         ):
             continue
         values = [numbers(*shape, seed=seed, dtype=dtype) for seed in range(len(inputs))]

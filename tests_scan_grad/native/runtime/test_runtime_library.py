@@ -52,7 +52,7 @@ def copied_as(path, folder, name):
 
 @pytest.mark.parametrize("damage", ["empty", "cut", "flipped", "other-name", "foreign"])
 def test_a_damaged_library_is_built_again(built, builds, tmp_path, damage):
-    folder, _, path = built
+    _folder, _, path = built
     copied, whole = tmp_path / path.name, path.read_bytes()
     if damage == "foreign":
         foreign = tmp_path / "foreign.so"

@@ -2,8 +2,8 @@
 
 import pytensor.tensor as pt
 
-import theano.tensor.nnet as nnet
 from tests_scan_grad.rewrites.making import Maker, recipe
+from theano.tensor import nnet
 from theano.tensor.nnet import abstract_conv
 
 FAMILY = "convolutions"

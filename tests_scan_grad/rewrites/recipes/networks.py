@@ -3,8 +3,8 @@
 import pytensor.tensor as pt
 from pytensor.tensor import special
 
-import theano.tensor.nnet as nnet
 from tests_scan_grad.rewrites.making import Maker, recipe
+from theano.tensor import nnet
 
 FAMILY = "costs of networks"
 TYPES = ("float64", "float32")

@@ -102,7 +102,7 @@ def several(generator):
     return drawn
 """
     scope: dict[str, Any] = {"np": np}
-    exec(text, scope)  # noqa: S102 -- Numba reads parameters as literals only
+    exec(text, scope)
     compiled = numba.njit(scope["once" if steps is None else "several"])
     return partial(compiled, np.random.default_rng(SEED))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Mapping
 from functools import partial
 
@@ -79,7 +80,7 @@ def layers_cost(layers: int, ops, parameters: Values, inputs: Values):
 def perceptron(sizes: tuple[int, ...], batch: int) -> Network:
     """A perceptron; of two sizes, softmax regression."""
     shapes: dict[str, tuple[int, ...]] = {}
-    for layer, (before, after) in enumerate(zip(sizes, sizes[1:], strict=False)):
+    for layer, (before, after) in enumerate(itertools.pairwise(sizes)):
         shapes |= {f"W{layer}": (before, after), f"b{layer}": (after,)}
     return Network(
         shapes,

@@ -1,5 +1,7 @@
-"""Theano's meaning of `bool(variable)`, ``variable < other``, ``variable[:, None]`` and `variable.eval()` are in
-modules that use Theano.
+"""Boolean values, comparisons, indexing and `eval` of variables, as Theano meant them.
+
+In modules that use Theano, `bool(variable)`, ``variable < other``, ``variable[:, None]`` and
+`variable.eval()` mean what they meant there.
 
 The one place where PyTensor methods are replaced. They do what PyTensor's do for everyone
 else; whose module calls decides, see `theano.source_locations.modules`.

@@ -65,7 +65,7 @@ class WrittenThrough:
         return WrittenThrough(self.variable, self.positions.reshape(*shape))
 
     @property
-    def T(self) -> "WrittenThrough":  # noqa: N802 -- NumPy's name
+    def T(self) -> "WrittenThrough":
         """The same elements with the dimensions in reverse order."""
         return WrittenThrough(self.variable, self.positions.T)
 

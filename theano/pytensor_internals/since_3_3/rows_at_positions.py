@@ -150,7 +150,7 @@ class AdvancedIncSubtensor1(Op):
         return [[True], [True], [False]]
 
     def pullback(self, inputs, outputs, cotangents):
-        x, y, positions = inputs
+        _x, y, positions = inputs
         (whole,) = cotangents
         rows = AdvancedSubtensor1()(whole, positions)
         if self.set_instead_of_inc:

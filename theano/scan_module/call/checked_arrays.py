@@ -183,6 +183,6 @@ def _instead_of(value: Any) -> str:
 
 def _tensor(given: Any) -> Variable | None:
     """Return what is given as a tensor, if it is one."""
-    if given is None or isinstance(given, Variable) and not isinstance(given.type, TensorType):
+    if given is None or (isinstance(given, Variable) and not isinstance(given.type, TensorType)):
         return None
     return as_tensor_variable(given)

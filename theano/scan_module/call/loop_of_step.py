@@ -149,10 +149,9 @@ def _entry(given: GivenResult, reads: list[Variable], output: Any, steps: Variab
     assert given.initial is not None
     if given.kind == UNTRACED:
         return Untraced(given.initial, reads[0], output)
-    if given.kind == SIT_SOT:
-        first = pt.shape_padleft(given.initial)
-    else:
-        first = given.initial[: given.span]
+    first = (
+        pt.shape_padleft(given.initial) if given.kind == SIT_SOT else given.initial[: given.span]
+    )
     places = zip(given.taps, reads, strict=True)
     return State(
         outer=first,

@@ -30,7 +30,7 @@ def check_steps(n_steps: Any, sequences: Any, name: str | None) -> None:
         If it is known to be negative.
     """
     if n_steps is None:
-        if sequences is None or isinstance(sequences, list | tuple) and not len(sequences):
+        if sequences is None or (isinstance(sequences, list | tuple) and not len(sequences)):
             raise ValueError(
                 f"{loop_name(name)}: No information about the number of steps provided: expected"
                 " n_steps or a sequence. A loop that ends by `until` needs n_steps as well, the"

@@ -120,7 +120,7 @@ def _last_row(gradient: Variable) -> Variable | LastRow | None:
     if index == -1:
         return LastRow(value) if value.type.ndim == base.type.ndim - 1 else None
     if isinstance(index, slice) and index.stop is None and index.step in (None, 1):
-        if index.start is not None and index.start < 0 or value.type.ndim != base.type.ndim:
+        if (index.start is not None and index.start < 0) or value.type.ndim != base.type.ndim:
             return None
         within = _last_row(value)
         if isinstance(within, LastRow):

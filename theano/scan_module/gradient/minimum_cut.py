@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections import deque
 from collections.abc import Hashable, Mapping
 from typing import TypeVar
@@ -40,7 +41,7 @@ def behind_the_cut(
         path = [source]
         while path[-1] != sink:
             path.append(onwards[path[-1]])
-        hops = list(zip(path, path[1:], strict=False))
+        hops = list(itertools.pairwise(path))
         flow = min(room[begin][end] for begin, end in hops)
         for begin, end in hops:
             room[begin][end] -= flow

@@ -35,7 +35,7 @@ def constant_of(index: Any) -> int | slice | None:
     return None if value == "variable" else value
 
 
-def _constant(value) -> int | None | str:
+def _constant(value) -> int | str | None:
     if value is None or isinstance(value, int):
         return value
     if isinstance(value, Constant):

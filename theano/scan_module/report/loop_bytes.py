@@ -198,4 +198,4 @@ def _factor(length: Variable | None) -> str:
         return "?"
     text = describe(length)
     bare = isinstance(length.owner.op, Shape_i) if length.owner is not None else True
-    return text if bare or text.endswith(")") and text[0].isalpha() else f"({text})"
+    return text if bare or (text.endswith(")") and text[0].isalpha()) else f"({text})"

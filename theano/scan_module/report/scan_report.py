@@ -350,10 +350,7 @@ def _saved(record: LoopRecord, around: _Surroundings) -> Iterable[tuple[SavedVal
 def _input_values(function: Function, arguments: Sequence | Mapping) -> list[Any]:
     """Return a value of each input of the compiled graph, from arguments and from what the function holds."""
     specs = [spec for spec in function.maker.inputs if not spec.implicit]
-    if isinstance(arguments, Mapping):
-        given = dict(arguments)
-    else:
-        given = dict(enumerate(arguments))
+    given = dict(arguments) if isinstance(arguments, Mapping) else dict(enumerate(arguments))
     chosen, missing = {}, []
     for position, spec in enumerate(specs):
         key = spec.name if isinstance(arguments, Mapping) else position

@@ -174,11 +174,8 @@ def _asking(inputs: Sequence[Variable], outputs: Sequence[Variable]) -> list[App
     return [
         node
         for node in order_of(outputs, entering)
-        if is_a(node.op, Shape_i)
-        and node.inputs[0] in entering
-        or is_a(node.op, Shape)
-        and node.inputs[0] in entering
-        and node.inputs[0].type.ndim
+        if (is_a(node.op, Shape_i) and node.inputs[0] in entering)
+        or (is_a(node.op, Shape) and node.inputs[0] in entering and node.inputs[0].type.ndim)
     ]
 
 

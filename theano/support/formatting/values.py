@@ -27,7 +27,7 @@ def in_a_line(value: Any, most: int = 60) -> str:
 def operation(op: Any) -> str:
     """Return an operation as it prints itself, without the graph inside where it prints that."""
     text = str(op)
-    return text if "fgraph=" not in text.lower() else f"{text.split('{')[0]}{{...}}"
+    return text if "fgraph=" not in text.lower() else f"{text.split('{', maxsplit=1)[0]}{{...}}"
 
 
 def shortened(text: str, most: int = 600) -> str:

@@ -17,7 +17,7 @@ __all__ = [
 ]
 
 
-def bilinear_kernel_1D(ratio: Any, normalize: bool = True) -> TensorVariable:  # noqa: N802
+def bilinear_kernel_1D(ratio: Any, normalize: bool = True) -> TensorVariable:
     """Return the weights of a pixel around it: they rise to `ratio` and fall again.
 
     Parameters
@@ -32,7 +32,7 @@ def bilinear_kernel_1D(ratio: Any, normalize: bool = True) -> TensorVariable:  #
     return weights / pt.cast(ratio, config.floatX) if normalize else weights
 
 
-def bilinear_kernel_2D(ratio: Any, normalize: bool = True) -> TensorVariable:  # noqa: N802
+def bilinear_kernel_2D(ratio: Any, normalize: bool = True) -> TensorVariable:
     """Return the products of `bilinear_kernel_1D` with itself, as a matrix."""
     weights = bilinear_kernel_1D(ratio, normalize)
     return weights[:, None] * weights[None, :]
@@ -44,7 +44,7 @@ def bilinear_upsampling(
     frac_ratio: Sequence | None = None,
     batch_size: int | None = None,
     num_input_channels: int | None = None,
-    use_1D_kernel: bool = True,  # noqa: N803 -- Theano's name
+    use_1D_kernel: bool = True,
 ) -> TensorVariable:
     """Enlarge images, with new pixels between the old ones; at the edges, pixels repeat.
 

@@ -80,7 +80,7 @@ class SparseBlockGemv(_Added):
         output_storage[0][0] = np.add(o, product, out=o if self.inplace else None, dtype=o.dtype)
 
     def pullback(self, inputs, outputs, cotangents):
-        o, w, h, input_idx, output_idx = inputs
+        _o, w, h, input_idx, output_idx = inputs
         (g,) = cotangents
         turned = w.dimshuffle(1, 0, 3, 2)
         return [

@@ -101,7 +101,7 @@ class ConvOp(AbstractConv2d):
             )
 
     @staticmethod
-    def getOutputShape(  # noqa: N802 -- Theano's name
+    def getOutputShape(
         inshp: Sequence, kshp: Sequence, stride: Sequence[int] = (1, 1), mode: str = "valid"
     ) -> tuple:
         """Return (rows, columns) of the result, of those of images and filters."""

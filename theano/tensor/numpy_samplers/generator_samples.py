@@ -18,7 +18,7 @@ from theano.pytensor_internals.operations.random import (
 from theano.rewriting.database import FAST_RUN_TAG, register_for_tags
 from theano.tensor.numpy_samplers.generator_words import generator_of, store_words, words_of
 
-__all__ = ["SampleFromGenerator", "GeneratorOfWords", "generator_words_type", "words_of_generator"]
+__all__ = ["GeneratorOfWords", "SampleFromGenerator", "generator_words_type", "words_of_generator"]
 
 generator_words_type = TensorType("uint64", shape=(None,))
 

@@ -157,7 +157,7 @@ class RandomFunction(Op):
     def infer_shape(self, node, input_shapes):
         shape = node.inputs[1]
         empty = isinstance(shape, Constant) and not len(shape.data)
-        if self.ndim_added or empty and self.outtype.ndim:
+        if self.ndim_added or (empty and self.outtype.ndim):
             raise ShapeError(f"the shape of {self} depends on its parameters' values")
         return [None, [shape[axis] for axis in range(self.outtype.ndim)]]
 

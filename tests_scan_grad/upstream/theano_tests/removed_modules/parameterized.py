@@ -8,7 +8,7 @@ from collections import namedtuple
 param = namedtuple("param", "args kwargs")
 
 
-class parameterized:  # noqa: N801 -- the name of the package's class
+class parameterized:
     """The namespace of the functions."""
 
     @staticmethod

@@ -181,7 +181,7 @@ def _stop_all() -> None:
 
 
 def _forget_parents_runs() -> None:
-    """Forget, in a child process, its parent runs, nor has it its threads."""
+    """Forget, in a child process, what its parent runs, which has no threads there."""
     global _starting
     _running.clear()
     _starting = threading.RLock()

@@ -226,7 +226,7 @@ def expression_of(op: Any, inputs: Sequence[str], output: str) -> Expression:
     if kind in _NARY:
         return _arithmetic(str(op), _Form("arithmetic", _NARY[kind], True), inputs, output)
     if kind is ps.Cast:
-        in_vectors = inputs[0] == output != "bool" or inputs[0] == "bool" and output in FLOATS
+        in_vectors = inputs[0] == output != "bool" or (inputs[0] == "bool" and output in FLOATS)
         return Expression("cast", "cast", None, output, in_vectors)
     if kind not in TABLE:
         raise CannotLower(f"the scalar operation {operation(op)}")

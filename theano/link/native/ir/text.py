@@ -30,7 +30,7 @@ def partition_text(statements: Sequence[Any], sharing: Sharing | Serial) -> list
     for position in range(len(statements) + 1):
         columns, rows = position in sharing.barriers, position in sharing.barriers_by_rows
         if columns or rows:
-            both = sharing.rows is None or columns and rows
+            both = sharing.rows is None or (columns and rows)
             lines.append("barrier" + ("" if both else " by columns" if columns else " by rows"))
         if position < len(statements):
             partition = _partition_text(sharing.partitions[position])

@@ -111,7 +111,7 @@ def _group(
         follows = of is not None and any(of.go_on_with(rows[one]) for one in members)
         depends = dependence.any_ordered(members, statement)
         if (
-            (follows or depends and of is not None and of.count == mine.count)
+            (follows or (depends and of is not None and of.count == mine.count))
             and _keep_to_rows([*members, statement], mine.count, sizes, overwriting)
             and not dependence.any_ordered(after, statement)
         ):
@@ -133,7 +133,7 @@ def _largest(members: Iterable[Statement]) -> tuple[Size, ...]:
 def _rows_of(statement: Statement, sizes: Sizes) -> _Rows | None:
     """Return the rows of a statement of large arrays that can be done row by row."""
     shape = [sizes.find(size) for size in statement.row_by_row() or ()]
-    if not shape or isinstance(shape[0], int) and shape[0] < FEWEST_ROWS:
+    if not shape or (isinstance(shape[0], int) and shape[0] < FEWEST_ROWS):
         return None
     if sizes.known_below(shape, FEWEST_ELEMENTS):
         return None

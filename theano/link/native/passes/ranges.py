@@ -108,8 +108,7 @@ def in_order(ranges: Sequence[Range], buffer: Buffer, sizes: Sizes) -> list[Rang
         isinstance(each.length, int)
         or each.start == 0
         or size in end
-        or sizes.is_length(each.length)
-        and sizes.known_sum(each.start, each.length) in end
+        or (sizes.is_length(each.length) and sizes.known_sum(each.start, each.length) in end)
         for each, end in zip(ranges, ends, strict=True)
     ):
         return None

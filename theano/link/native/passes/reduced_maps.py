@@ -33,10 +33,8 @@ def reduce_in_maps(lowered: Loop | Segment) -> None:
         of = made_by.get(summed) if summed is not None else None
         if summed is None or of is None or of in joined or not statement.source.whole:
             continue
-        if (
-            sizes.known_below(of.shape, FEW)
-            or _parts_threads(of)
-            and not _is_shared(lowered, statement)
+        if sizes.known_below(of.shape, FEW) or (
+            _parts_threads(of) and not _is_shared(lowered, statement)
         ):
             continue
         if _moves_past_uses(step.statements, of, statement, dependence):

@@ -7,6 +7,7 @@ stands between and must stay there. What they are is asked by `block_steps.py`.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable
 
 import numpy as np
@@ -251,10 +252,8 @@ class Group:
         """
         known: list[Size] = []
         for view in views:
-            try:
+            with contextlib.suppress(_CannotBlock):
                 known.append(self.merged(view))
-            except _CannotBlock:
-                pass
         _require(bool(known), "matrices whose rows are not known to be those of steps")
         for view in views:
             for other in self._aliases[view.buffer.root()]:

@@ -52,7 +52,7 @@ def within(view: View, part: View, sizes: Sizes) -> View | None:
             if len(along) > 1 or step != 1:
                 return None
             first = _from_start(begin, sizes.find(length), part.start[axis], size, sizes)
-        if first is None or d is None and first != 0:
+        if first is None or (d is None and first != 0):
             return None
         if d is not None:
             start[d] = first

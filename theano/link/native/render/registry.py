@@ -111,7 +111,7 @@ def _libraries(statement: Statement) -> Set[str]:
     for part in statement.in_order():
         computed = [one.operation.library for one in part.elementwise()]
         reduction = as_kind(part, Reduce)
-        if computed or reduction is not None and in_vectors(reduction):
+        if computed or (reduction is not None and in_vectors(reduction)):
             found |= {"vectors", *computed}
     return found
 

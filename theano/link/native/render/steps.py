@@ -43,7 +43,7 @@ def barrier(sharing: Sharing, position: int, then: Sequence[str] = ()) -> list[s
     by_columns, by_rows = position in sharing.barriers, position in sharing.barriers_by_rows
     if not by_columns and not by_rows:
         return []
-    if sharing.rows is None or by_columns and by_rows:
+    if sharing.rows is None or (by_columns and by_rows):
         return ["TN_BARRIER", *then]
     condition = f"if ({'by_rows' if by_rows else '!by_rows'})"
     if not then:

@@ -269,7 +269,7 @@ class NativeSegment:
         if array.dtype != wanted.dtype:
             array = array.astype(array.dtype.newbyteorder("="))
         wrong = array.dtype != wanted.dtype or array.ndim != wanted.ndim
-        if wrong or type(value) is np.ndarray and _fits(value, wanted):
+        if wrong or (type(value) is np.ndarray and _fits(value, wanted)):
             raise CallRefused(f"{wanted.name} has another type")
         return array
 

@@ -116,7 +116,7 @@ class NativeMachine(UpdatingVM):
             return self.perform_updates()
         except BaseException:
             # Ctrl-C: there is no way back from where a part of the updates is done
-            if computed or self.committing is not None and self.committing.has_committed():
+            if computed or (self.committing is not None and self.committing.has_committed()):
                 self.perform_updates()
             else:
                 for back in reversed(self.undo):

@@ -200,7 +200,7 @@ def _with_short_rows(
 
 def _runs_across(axes: Sequence[Axis], strides: list[list[Product]]) -> bool:
     """Return whether an operand's neighbours lie along the last dimension but one, as in a transposed array."""
-    if len(axes) < 2 or isinstance(axes[-1][2], int) and axes[-1][2] <= _COLUMNS:
+    if len(axes) < 2 or (isinstance(axes[-1][2], int) and axes[-1][2] <= _COLUMNS):
         return False
     one = Product(1)
     return any(mine[-2] == one and mine[-1].factor and mine[-1] != one for mine in strides)

@@ -97,7 +97,7 @@ class Elements:
         # to gather elements takes longer than arithmetic on them, and less time than functions of them
         gathers = any(one.operation.function for one in self.statement.body)
         return all(strides[k] == one for k in self.stores.values()) and all(
-            strides[k] == one or views[k].dtype != "bool" and (gathers or not strides[k].factor)
+            strides[k] == one or (views[k].dtype != "bool" and (gathers or not strides[k].factor))
             for k in self.loads.values()
         )
 
@@ -206,11 +206,11 @@ def _takes_vectors(compute: Compute, dtype: str) -> bool:
     if of_booleans and operation.operation not in _OF_MASKS:
         return False
     for position, operand in enumerate(compute.operands):
-        boolean = of_booleans or operation.takes_boolean and position == 0
+        boolean = of_booleans or (operation.takes_boolean and position == 0)
         is_mask = not isinstance(operand, Scalar) and operand.dtype == "bool"
         if is_mask and operation.in_vectors:
             continue
-        if boolean or not isinstance(operand, Scalar) and operand.dtype != dtype:
+        if boolean or (not isinstance(operand, Scalar) and operand.dtype != dtype):
             return False
     wanted = (None, dtype) if operation.operation == "cast" else (dtype,)
     return compute.dtype in (dtype, "bool") and (of_booleans or operation.operand_dtype in wanted)

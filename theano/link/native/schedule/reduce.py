@@ -305,7 +305,7 @@ class _Reduction:
     def _blocks(self, last: _Level, body: Sequence[Node]) -> list[Node]:
         """Return the same, of elements that need no room: as many as there are between polls."""
         known = last.first == 0 and isinstance(last.end, int)
-        if self.elements is not None or known and last.end <= COLUMNS:  # type: ignore[operator]
+        if self.elements is not None or (known and last.end <= COLUMNS):  # type: ignore[operator]
             return self._columns(last, body, polled=bool(self.every))
         if not self.every:
             all_of_it = Number("many", difference(last.end, last.first))

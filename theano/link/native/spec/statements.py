@@ -75,7 +75,7 @@ def _misplaced(statement: Statement, sizes: Sizes) -> str:
             if isinstance(first, int) and isinstance(count, int):
                 ends = (first, first + (count - 1) * step)
                 extent = sizes.find(view.buffer.shape[axis])
-                if min(ends) < 0 or isinstance(extent, int) and max(ends) >= extent:
+                if min(ends) < 0 or (isinstance(extent, int) and max(ends) >= extent):
                     return (
                         f"a view of {view.buffer.name} reaches from {ends[0]} to {ends[1]} along "
                         f"axis {axis}, whose size is {extent}"

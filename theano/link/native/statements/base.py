@@ -82,8 +82,7 @@ class Statement(ABC):
         missing = [
             name
             for name, value in known.items()
-            if value is None
-            and not name.startswith("_")
+            if (value is None and not name.startswith("_"))
             or getattr(value, "__isabstractmethod__", False)
         ]
         if missing:

@@ -10,4 +10,4 @@ draw from a generator.
 from theano.link.xla.loop import samples_before_loops
 from theano.link.xla.loop.lower import lower_scan
 
-__all__ = ["samples_before_loops", "lower_scan"]
+__all__ = ["lower_scan", "samples_before_loops"]

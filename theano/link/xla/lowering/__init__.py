@@ -21,8 +21,8 @@ from theano.link.xla.lowering.table import lowers, runs_on_host
 
 __all__ = [
     "advanced_indexing",
-    "ctc",
     "correlations",
+    "ctc",
     "decompositions",
     "elementwise",
     "fourier",
@@ -31,8 +31,8 @@ __all__ = [
     "inverses",
     "loop",
     "lowers",
-    "neighbours",
     "multinomial_samples",
+    "neighbours",
     "pooling",
     "positions",
     "products",

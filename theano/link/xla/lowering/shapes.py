@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from typing import Any
 
@@ -208,7 +209,7 @@ def split(op, node, inputs, context):
         raise ValueError(f"Split: lengths {lengths} do not add up to {x.shape[axis]}")
     ends = np.cumsum([0, *lengths])
     before = (slice(None),) * (axis % x.ndim)
-    return [x[(*before, slice(a, b))] for a, b in zip(ends[:-1], ends[1:], strict=True)]
+    return [x[(*before, slice(a, b))] for a, b in itertools.pairwise(ends)]
 
 
 @lowers(Repeat, concrete=(1,))

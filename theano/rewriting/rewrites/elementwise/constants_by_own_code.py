@@ -24,7 +24,7 @@ from theano.pytensor_internals.operations.tensor_rewrites import (
 
 
 @node_rewriter(None)
-def fold_constants(graph: FunctionGraph, node: Apply) -> list[Variable] | None | bool:
+def fold_constants(graph: FunctionGraph, node: Apply) -> list[Variable] | bool | None:
     """Return what is computed from constants -> constants."""
     if not all(v.owner is None and is_a(v, Constant) for v in node.inputs):
         return None
@@ -33,7 +33,7 @@ def fold_constants(graph: FunctionGraph, node: Apply) -> list[Variable] | None |
         if computed is not None:
             return computed
     try:
-        folded: list[Variable] | None | bool = constant_folding.transform(graph, node)
+        folded: list[Variable] | bool | None = constant_folding.transform(graph, node)
     except MethodNotDefined:
         # nothing but its C computes it, and there is no compiler
         return None

@@ -194,7 +194,7 @@ def terms_of_its_dtype(graph: FunctionGraph, node: Apply) -> bool:
 
 
 def _is_no_less_than_one(factor: Variable) -> bool:
-    return is_a(factor, Constant) and bool((1 <= np.abs(factor.data)).all())
+    return is_a(factor, Constant) and bool((np.abs(factor.data) >= 1).all())
 
 
 def a_product_of_two_new_axes(graph: FunctionGraph, node: Apply) -> bool:

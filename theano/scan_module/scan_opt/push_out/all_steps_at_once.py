@@ -49,7 +49,7 @@ class AllSteps:
         for argument in node.inputs:
             varies = self.step.varies(argument)
             value = self.value(argument) if varies else self.step.outer_value(argument)
-            if value is None or not isinstance(value.type, TensorType) and varies:
+            if value is None or (not isinstance(value.type, TensorType) and varies):
                 return None
             arguments.append((varies, value))
         stacked = rule(node, arguments)

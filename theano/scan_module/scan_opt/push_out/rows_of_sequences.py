@@ -39,7 +39,7 @@ def all_rows(entry: Sequence, loop: Loop) -> Variable:
 def number_of_steps(loop: Loop) -> Variable:
     """Return the number of steps of a loop, which raises an IndexError where it is negative."""
     steps = loop.n_steps
-    if _is_length(steps) or is_a(steps, Constant) and steps.data >= 0:
+    if _is_length(steps) or (is_a(steps, Constant) and steps.data >= 0):
         return steps
     message = f"{loop.settings.name or 'scan'}: the number of steps is negative"
     return CheckAndRaise(IndexError, message)(steps, pt.ge(steps, 0))
@@ -172,7 +172,7 @@ def _is_length(number: Variable) -> bool:
     node = _as_given(number).owner
     if node is not None and is_a(node.op, Elemwise):
         if isinstance(node.op.scalar_op, ScalarMinimum):
-            return all(_is_length(a) or is_a(a, Constant) and a.data >= 0 for a in node.inputs)
+            return all(_is_length(a) or (is_a(a, Constant) and a.data >= 0) for a in node.inputs)
     return _measured(_as_given(number)) is not None
 
 

@@ -16,13 +16,13 @@ __all__ = [
     "assert_shape",
     "border_mode_to_pad",
     "check_conv_gradinputs_shape",
+    "declared_lengths",
     "get_conv_gradinputs_shape",
     "get_conv_gradinputs_shape_1axis",
     "get_conv_gradweights_shape",
     "get_conv_gradweights_shape_1axis",
     "get_conv_output_shape",
     "get_conv_shape_1axis",
-    "declared_lengths",
 ]
 
 

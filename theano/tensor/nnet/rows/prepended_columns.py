@@ -15,7 +15,7 @@ __all__ = [
 ]
 
 
-class Prepend_scalar_to_each_row(RowOperator):  # noqa: N801 -- Theano's name
+class Prepend_scalar_to_each_row(RowOperator):
     """A matrix with a column in front of it that holds one number."""
 
     def build_inner_graph(self, val, mat):
@@ -23,7 +23,7 @@ class Prepend_scalar_to_each_row(RowOperator):  # noqa: N801 -- Theano's name
         return [pt.concatenate([column, mat], axis=1)]
 
 
-class Prepend_scalar_constant_to_each_row(RowOperator):  # noqa: N801 -- Theano's name
+class Prepend_scalar_constant_to_each_row(RowOperator):
     """A matrix with a column in front of it that holds a number known beforehand.
 
     Parameters

@@ -185,7 +185,7 @@ def local_argmax_pushdown(fgraph, node):
     if values.owner is None:
         return None
     operator = values.owner.op
-    if operator in _INCREASING or is_of_rows(values.owner, Softmax) and node.op.axis == (1,):
+    if operator in _INCREASING or (is_of_rows(values.owner, Softmax) and node.op.axis == (1,)):
         below = values.owner.inputs[0]
     elif isinstance(operator, SoftmaxWithBias) and node.op.axis == (1,):
         matrix, bias = values.owner.inputs

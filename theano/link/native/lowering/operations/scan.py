@@ -287,7 +287,7 @@ class LoopCall:
             if argument.kind != "invariant":
                 continue
             value, at = self.bound[id(argument)], FIRST_ARRAY + k
-            if not (argument.name in reach_a_size or argument.shape and argument.name in read):
+            if not (argument.name in reach_a_size or (argument.shape and argument.name in read)):
                 if not argument.shape:
                     # it is read, but nothing that the plan returns depends on it
                     step.sizes.entries.append(ShowArray(self.prefix, at))

@@ -166,7 +166,7 @@ def _range(step: Step, entry: slice, indices: list[Value], size: Size) -> _Range
         return part
     if isinstance(size, int) and all(b is None or isinstance(b, int) for b in bounds):
         known = range(*slice(bounds[0], bounds[1], stride).indices(size))  # type: ignore
-        return _Range(known.start if len(known) else 0, len(known), stride)
+        return _Range(known.start if known else 0, len(known), stride)
     low, high = (0, size) if stride > 0 else (-1, difference(size, 1))
     begin = low if stride > 0 else high
     end = high if stride > 0 else low
