@@ -203,6 +203,60 @@ def test_draws_outside_of_loops(name):
     check(family, "vectors, and a size", family.dtypes[-1], in_loop=False, calls=10)
 
 
+CHOICES = {
+    # of how many, how many, of what
+    "few": (7, (3,), "vector"),
+    "all": (5, (5,), "vector"),
+    "none": (5, (0,), "vector"),
+    "one": (4, (), "vector"),
+    "in a table": (60, (2, 4), "vector"),
+    "rows": (60, (3, 2), "matrix"),
+    "few of many": (20_001, (300,), "vector"),
+    "many of many": (20_001, (900,), "vector"),
+    "of a number": (30, (4,), "number"),
+}
+
+
+@pytest.mark.parametrize("in_loop", [False, True])
+@pytest.mark.parametrize("name", CHOICES)
+def test_choices_without_replacement(name, in_loop):
+    count, size, of = CHOICES[name]
+    values = np.random.default_rng(0).normal(size=(count, 2))
+    a = {"vector": values[:, 0], "matrix": values, "number": count}[of]
+
+    def sampled(rng):
+        return pt.random.choice(a, size=size, replace=False, rng=rng, return_next_rng=True)
+
+    results = []
+    for mode in (NATIVE, "FAST_COMPILE"):
+        generator = pytensor.shared(np.random.default_rng(4))
+        if in_loop:
+            last, found = pytensor.scan(
+                sampled, outputs_info=[generator, None], n_steps=3, return_updates=False
+            )
+        else:
+            last, found = sampled(generator)
+        function = pytensor.function([], found, updates={generator: last}, mode=mode)
+        results.append((function(), function(), generator.get_value().bit_generator.state))
+        if mode is NATIVE:
+            by_python = {str(one).split(":")[0].split("{")[0] for one in report(function).calls}
+            assert by_python <= {"WordsOfGenerator", "GeneratorOfWords"}, report(function)
+            assert all(loop.reason is None for loop in report(function).loops)
+    np.testing.assert_equal(*results)
+
+
+def test_more_choices_than_there_are_are_refused():
+    size = pt.lscalar()
+    generator = pytensor.shared(np.random.default_rng(4))
+    _, chosen = pt.random.choice(
+        4, size=(size,), replace=False, rng=generator, return_next_rng=True
+    )
+    function = pytensor.function([size], chosen, mode=NATIVE)
+    assert sorted(function(4)) == [0, 1, 2, 3]
+    with pytest.raises(ValueError, match="larger sample than population"):
+        function(5)
+
+
 @pytest.mark.parametrize("of", PERMUTATIONS)
 @pytest.mark.parametrize("in_loop", [False, True])
 def test_permutations(of, in_loop):
@@ -360,7 +414,6 @@ def test_parameters_at_the_edge(name):
 # what doc/reference/random_numbers.md says that Python draws
 BY_PYTHON = {
     "CauchyRV",
-    "ChoiceWithoutReplacement",
     "GenGammaRV",
     "GumbelRV",
     "HalfCauchyRV",

@@ -9,6 +9,7 @@ from pytensor.tensor.random.basic import (
     BetaRV,
     BinomialRV,
     CategoricalRV,
+    ChoiceWithoutReplacement,
     DirichletRV,
     ExponentialRV,
     GammaRV,

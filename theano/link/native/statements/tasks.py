@@ -246,6 +246,14 @@ class Shuffled:
 
 
 @dataclass(frozen=True)
+class DifferentRows:
+    """Rows of an array, or integers below its length, in so many dimensions, none of them twice."""
+
+    ndim: int
+    of_array: bool
+
+
+@dataclass(frozen=True)
 class Permutations:
     """Integers below a number, shuffled."""
 

@@ -12,6 +12,7 @@ from theano.link.native.statements.tasks import (
     BetaBinomial,
     ByDistribution,
     Categories,
+    DifferentRows,
     Dirichlet,
     Multinomial,
     Permutations,
@@ -279,10 +280,32 @@ def _shuffled(sampler: Shuffled, y: Array, order: Array, wrong: str, *given: Any
     return _over(y, body, sampler.ndim)
 
 
+def _different_rows(
+    sampler: DifferentRows, y: Array, order: Array, found: Array, wrong: str, *given: Any
+) -> list[str]:
+    *x, count, wanted = given
+    more = indices("r", len(y.shape) - sampler.ndim)
+    source = x[0].at("row", *more) if sampler.of_array else "row"
+    kept = f"{_place(y, sampler.ndim, *more)} = {source};"
+    body = [
+        f"const int64_t row = {found.at('at++')};",
+        *loops(more, y.shape[sampler.ndim :], [kept]),
+    ]
+    return [
+        f"if ({wanted} > {count}) {wrong} = 1;",
+        "else {",
+        f"tn_different_rows(&g, {count}, {wanted}, {order.name}, {found.name});",
+        "int64_t at = 0;",
+        *_over(y, body, sampler.ndim),
+        "}",
+    ]
+
+
 _SAMPLES: dict[type, Callable[..., list[str]]] = {
     BetaBinomial: _beta_binomial,
     ByDistribution: _by_distribution,
     Categories: _categories,
+    DifferentRows: _different_rows,
     Dirichlet: _dirichlet,
     Multinomial: _multinomial,
     Permutations: _permutations,

@@ -25,6 +25,7 @@ from theano.link.native.statements.tasks import (
     BetaBinomial,
     ByDistribution,
     Categories,
+    DifferentRows,
     Dirichlet,
     Multinomial,
     Permutations,
@@ -127,6 +128,24 @@ def _permutations(sampling: SamplingContext, inputs: list[Value]) -> Buffer:
     return sampling.append(sampler, [step.view(x)], [count], added=x.shape[batch:], scratch=[order])
 
 
+def _different_rows(sampling: SamplingContext, inputs: list[Value]) -> Buffer:
+    a, lengths = inputs
+    step, ndim = sampling.step, lengths.shape[0]
+    assert isinstance(ndim, int)
+    what = "a length of choices"
+    shape = [step.size(one, what) for one in numbers_of(step, lengths, ndim, what)]
+    for length in shape:
+        step.sizes.check(compared(length, ">=", 0), f"{what} that is not negative")
+    count = a.shape[0] if a.ndim else step.size(a, "a number of choices")
+    wanted = step.sizes.product(shape)
+    sampler = DifferentRows(ndim, bool(a.ndim))
+    reads = [step.view(a)] if a.ndim else []
+    scratch = [step.rows_without_gaps("int64", (size,)) for size in (count, wanted)]
+    error = ValueError, "Cannot take a larger sample than population when replace is False"
+    added = [*shape, *a.shape[1:]]
+    return sampling.append(sampler, reads, [count, wanted], added, scratch, error)
+
+
 # Those of which a number follows from NumPy draws by sums, products and divisions. Others go
 # through powers, logarithms or tangents, whose last bits are those of NumPy's own functions.
 NATIVE_DRAWS: dict[type, Distribution] = {
@@ -165,6 +184,7 @@ NATIVE_DRAWS: dict[type, Distribution] = {
     random.MultinomialRV: Distribution((_SIGNED, _NUMBERS), sampler=_multinomial_of),
     random.CategoricalRV: Distribution((FLOATS,), sampler=_categories),
     random.PermutationRV: Distribution((_NUMBERS,), sampler=_permutations),
+    random.ChoiceWithoutReplacement: Distribution((_NUMBERS, _SIGNED), sampler=_different_rows),
 }
 
 
@@ -197,6 +217,11 @@ def why_no_code(node: Apply) -> str:
         return f"draws of {op.name}"
     if op.dtype not in DTYPES:
         return f"random samples of type {op.dtype}"
+    if type(op) is random.ChoiceWithoutReplacement:
+        if len(op.ndims_params) > 2:
+            return "choices without replacement by probability"
+        if [variable.ndim for variable in node.inputs[2:]] != list(op.ndims_params):  # type: ignore[attr-defined]
+            return "choices without replacement from each of a stack"
     given = [variable.type.dtype for variable in node.inputs[2:]]
     if not all(one in known for one, known in zip(given, distribution.dtypes, strict=True)):
         return f"draws of {op.name} with parameters of types {', '.join(given)}"
