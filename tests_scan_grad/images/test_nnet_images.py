@@ -195,5 +195,5 @@ def test_older_conv2d_takes_constants_and_checks_shapes_when_it_runs():
         f(image[:, :, :5], filters)
     with pytest.raises(AssertionError, match="image_shape has 3 channels, filter_shape 2"):
         T.nnet.conv.conv2d(x, w, (2, 3, 6, 5), (4, 2, 2, 2))
-    with pytest.warns(UserWarning, match="unroll_patch told Theano's C loops"):
+    with pytest.warns(UserWarning, match="unroll_patch set how Theano's C loops"):
         T.nnet.conv.conv2d(x, w, unroll_patch=True)

@@ -248,6 +248,9 @@ def test_sums_of_a_step_in_a_wider_type_are_of_halves(axis, shape):
         expected.append(exact)
     for _ in range(2):
         np.testing.assert_allclose(f(values, np.float32(0)), expected, rtol=1e-6)
+    if jax.__version_info__ < (0, 12):
+        # older XLA makes other parts of it
+        return
     parts = ["".join(lines) for lines in computations(compiled_texts(f)[0]).values()]
     widened = "f64[{},{}]".format(*shape)
     one_by_one = [part for part in parts if " reduce(" in part and widened in part]

@@ -218,7 +218,7 @@ UNARY = {
         pt.inc_subtensor(x[[0, 0, -1]], x[:3]),
         pt.inc_subtensor(x[[0, 0], [1, 1]], x[0, 0]),
         pt.set_subtensor(x[:, [1, 0]], x[:, :2]),
-        pt.inc_subtensor(x[:, [1, -1, 1]], x[:1, :3]),
+        pt.inc_subtensor(x[:, [1, -1, 1]], x[0, :3].dimshuffle("x", 0)),
         pt.set_subtensor(x.T[:, [0, -1]], 2.0),
         pt.inc_subtensor(x[pt.arange(3), [0, 1, 1]], x[0, :3]),
         pt.set_subtensor(x[[0, 1], :][:, [0, 1]], x[1, 1]),

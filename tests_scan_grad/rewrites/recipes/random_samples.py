@@ -14,7 +14,7 @@ FAMILY = "random samples"
 @recipe(
     FAMILY,
     "random_make_inplace",
-    "_draw_in_place",
+    "_sample_in_place",
     "generators_as_words",
     "_advance_in_place",
 )
@@ -50,7 +50,7 @@ def parts_of_draws(m: Maker):
     return [draw[m.one_of(0, slice(1, None))], draw.sum(), draw.dimshuffle("x", 0)]
 
 
-@recipe(FAMILY, "generators_as_words", "_draw_in_place")
+@recipe(FAMILY, "generators_as_words", "_sample_in_place")
 def loops_that_draw_from_random_states(m: Maker):
     state = random_state_type("state")
     m.values[state] = np.random.RandomState(int(m.rng.integers(100)))

@@ -182,7 +182,7 @@ def _warn_of_unrolling(**hints: Any) -> None:
     given = [name for name, value in hints.items() if value is not None]
     if given:
         warnings.warn(
-            f"{', '.join(given)} set how Theano's C loops of convolutions were written;  "
+            f"{', '.join(given)} set how Theano's C loops of convolutions were written; "
             "there are none here",
             stacklevel=4,
         )
