@@ -15,6 +15,7 @@ from pytensor.tensor.random.type import random_generator_type
 from pytensor.tensor.variable import TensorConstant
 
 import theano
+from tests_scan_grad.fresh_process import printed_by
 from theano.link.native import report
 
 NATIVE = theano.compile.mode.get_mode("NATIVE")
@@ -203,6 +204,78 @@ def test_draws_outside_of_loops(name):
     check(family, "vectors, and a size", family.dtypes[-1], in_loop=False, calls=10)
 
 
+WITHOUT_SAMPLES = {
+    "integers": lambda k, **of: pt.random.integers(0, k, size=(0,), **of),
+    "choice": lambda k, **of: pt.random.choice(pt.zeros(k), size=(k,), **of),
+    "normal": lambda k, **of: pt.random.normal(0, k - 1.0, size=(0, 3), **of),
+    "normal, arrays": lambda k, **of: pt.random.normal(0, pt.ones(1) - 2 + k, size=(0, 1), **of),
+    "poisson": lambda k, **of: pt.random.poisson(k + 0.5, size=(0,), **of),
+    "dirichlet": lambda k, **of: pt.random.dirichlet(pt.ones(3) + k, size=(0,), **of),
+    "multinomial": lambda k, **of: pt.random.multinomial(k, pt.ones(2) / 2, size=(0,), **of),
+    "permutation": lambda k, **of: pt.random.permutation(pt.zeros(k), **of),
+    "categorical": lambda k, **of: pt.random.categorical(pt.ones(2) / 2, size=(k, 2), **of),
+}
+
+
+@pytest.mark.parametrize("name", WITHOUT_SAMPLES)
+def test_no_samples(name):
+    results = []
+    for mode in (NATIVE, "FAST_COMPILE"):
+        k = pt.lscalar()
+        generator = pytensor.shared(np.random.default_rng(4))
+        following, found = WITHOUT_SAMPLES[name](k, rng=generator, return_next_rng=True)
+        function = pytensor.function([k], found, updates={generator: following}, mode=mode)
+        try:
+            drawn = function(0)
+        except ValueError as error:
+            drawn = str(error).split("\n")[0]
+        results.append((drawn, generator.get_value().bit_generator.state))
+    np.testing.assert_equal(*results)
+
+
+def test_generators_of_two_kinds_are_exchanged():
+    first = pytensor.shared(np.random.Generator(np.random.PCG64(1)))
+    second = pytensor.shared(np.random.Generator(np.random.MT19937(2)))
+
+    def step(one, other):
+        after, drawn = pt.random.normal(rng=one, return_next_rng=True)
+        return other, after, drawn
+
+    one, other, drawn = pytensor.scan(
+        step, outputs_info=[first, second, None], n_steps=3, return_updates=False
+    )
+    function = pytensor.function([], drawn, updates={first: one, second: other}, mode=NATIVE)
+    numbers = [
+        np.random.Generator(np.random.PCG64(1)),
+        np.random.Generator(np.random.MT19937(2)),
+    ]
+    for _ in range(3):
+        expected = []
+        for _ in range(3):
+            expected.append(numbers[0].normal())
+            numbers.reverse()
+        np.testing.assert_array_equal(function(), expected)
+    for variable, generator in zip((first, second), numbers, strict=True):
+        found = variable.get_value().bit_generator
+        assert type(found) is type(generator.bit_generator)
+        np.testing.assert_equal(found.state, generator.bit_generator.state)
+
+
+def test_threads_that_come_first_together_share_one_table():
+    script = (
+        "import threading, numpy as np\n"
+        "from theano.tensor.numpy_samplers.generator_words import words_of\n"
+        "start, found = threading.Barrier(8), []\n"
+        "def first():\n"
+        "    start.wait()\n"
+        "    found.append(int(words_of(np.random.default_rng(1))[2]))\n"
+        "threads = [threading.Thread(target=first) for _ in range(8)]\n"
+        "[t.start() for t in threads]; [t.join() for t in threads]\n"
+        "print(len(set(found)))"
+    )
+    assert printed_by(script) == ["1"]
+
+
 CHOICES = {
     # of how many, how many, of what
     "few": (7, (3,), "vector"),
@@ -213,6 +286,7 @@ CHOICES = {
     "rows": (60, (3, 2), "matrix"),
     "few of many": (20_001, (300,), "vector"),
     "many of many": (20_001, (900,), "vector"),
+    "few of very many": (10**12, (5,), "number"),
     "of a number": (30, (4,), "number"),
 }
 
@@ -221,7 +295,7 @@ CHOICES = {
 @pytest.mark.parametrize("name", CHOICES)
 def test_choices_without_replacement(name, in_loop):
     count, size, of = CHOICES[name]
-    values = np.random.default_rng(0).normal(size=(count, 2))
+    values = np.random.default_rng(0).normal(size=(min(count, 10**5), 2))
     a = {"vector": values[:, 0], "matrix": values, "number": count}[of]
 
     def sampled(rng):
@@ -363,7 +437,7 @@ def test_python_draws_from_a_bit_generator_that_c_does_not_know():
 
 # parameters at which NumPy or SciPy refuses to draw, and some next to them at which it does not
 EDGES = {
-    "uniform": [(1, 0), (0, np.inf), (-1e308, 1e308), (0, np.nan), (1, 1)],
+    "uniform": [(1, 0), (0.0, -0.0), (0, np.inf), (-1e308, 1e308), (0, np.nan), (1, 1)],
     "normal": [(0, -1), (0, -0.0), (0, np.nan), (np.inf, 1)],
     "lognormal": [(0, -1), (0, 0)],
     "exponential": [(-1,), (-0.0,), (0,), (np.nan,)],
@@ -375,14 +449,22 @@ EDGES = {
     "laplace": [(0, -1), (0, 0)],
     "vonmises": [(0, -1), (0, 0), (0, 1e9), (np.nan, 1)],
     "wald": [(0, 1), (1, 0), (1, -1)],
-    "triangular": [(1, 0, 2), (0, 3, 2), (1, 1, 1), (0, 0, 1)],
+    "triangular": [(1, 0, 2), (0, 3, 2), (1, 1, 1), (0, 0, 1), (np.nan, 1, 2)],
     "halfnormal": [(3, 0), (0, -1), (0, np.nan), (np.nan, 1)],
-    "t": [(0, 0, 1), (1, 0, -1), (2, 5, 0), (np.nan, 0, 1)],
+    "t": [(0, 0, 1), (1, 0, -1), (2, 5, 0), (np.nan, 0, 1), (-1, 0, 0), (np.nan, 0, 0)],
     "poisson": [(-1,), (np.nan,), (1e19,), (0,), (1e18,)],
     "geometric": [(0,), (1.1,), (np.nan,), (1,)],
-    "negative_binomial": [(0, 0.5), (1, 0), (1, 1.1), (1e10, 1e-15), (3, 1)],
+    "negative_binomial": [(0, 0.5), (1, 0), (1, 1.1), (1e10, 1e-15), (3, 1), (np.inf, 1)],
     "bernoulli": [(-0.1,), (1.1,), (np.nan,), (0,), (1,)],
-    "binomial": [(-1, 0.5), (3, -0.1), (3, 1.1), (3, np.nan), (0, 0.5)],
+    "binomial": [
+        (2**63 - 1, 0.5),
+        (2**53 + 1, 1e-15),
+        (-1, 0.5),
+        (3, -0.1),
+        (3, 1.1),
+        (3, np.nan),
+        (0, 0.5),
+    ],
     "beta_binomial": [(-1, 1, 1), (1, 0, 1), (1, 1, 0), (0, 1, 1)],
     "hypergeometric": [(-1, 1, 1), (1, 1, 3), (10**9, 1, 1), (1, 1, -1), (0, 0, 0), (5, 5, 0)],
     "integers": [(1, 1), (2, 1), (-(2**63), 2**63 - 1), (0, 2**32), (0, 2**32 + 1), (4, 5)],
@@ -404,9 +486,10 @@ def test_parameters_at_the_edge(name):
             try:
                 with np.errstate(all="ignore"):
                     drawn = case.function(*values)
-            except (ValueError, OverflowError):
+            except (ValueError, OverflowError) as error:
                 assert case.generator.get_value().bit_generator.state == before
-                drawn = "refused"
+                # NumPy's own words; what follows them names the operation
+                drawn = type(error), str(error).split("\n")[0]
             found.append((drawn, case.generator.get_value().bit_generator.state))
         np.testing.assert_equal(*found, err_msg=f"{name}{given}")
 

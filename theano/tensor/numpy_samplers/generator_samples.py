@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import threading
+
+import numpy as np
 from pytensor.gradient import disconnected_type, grad_undefined
 from pytensor.graph.basic import Apply
 from pytensor.graph.op import Op
@@ -16,7 +19,7 @@ from theano.pytensor_internals.operations.random import (
     in_place,
 )
 from theano.rewriting.database import FAST_RUN_TAG, register_for_tags
-from theano.tensor.numpy_samplers.generator_words import generator_of, store_words, words_of
+from theano.tensor.numpy_samplers.generator_words import with_words, words_of
 
 __all__ = ["GeneratorOfWords", "SampleFromGenerator", "generator_words_type", "words_of_generator"]
 
@@ -82,8 +85,17 @@ class GeneratorOfWords(_Conversion):
         words, generator = inputs
         if not self.inplace:
             generator = copied_generator(generator)
-        store_words(words, generator)
-        output_storage[0][0] = generator
+        output_storage[0][0] = with_words(generator, words)
+
+
+class _Own(threading.local):
+    """A generator of each thread, which samples are drawn from."""
+
+    def __init__(self) -> None:
+        self.generator = np.random.default_rng(0)
+
+
+_own = _Own()
 
 
 class SampleFromGenerator(Op):
@@ -130,7 +142,8 @@ class SampleFromGenerator(Op):
 
     def perform(self, node, inputs, output_storage):
         words, *given = inputs
-        generator = generator_of(words)
+        # a generator takes long to make; this one is nobody else's
+        generator = _own.generator = with_words(_own.generator, words)
         self.sampler.perform(node, [generator, *given], [[None], output_storage[1]])
         output_storage[0][0] = words_of(generator)
 

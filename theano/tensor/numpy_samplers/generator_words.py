@@ -11,6 +11,7 @@ from __future__ import annotations
 import ctypes
 import pickle
 import struct
+import threading
 from functools import cache
 
 import numpy as np
@@ -18,7 +19,7 @@ from numpy.random import Generator
 
 from theano.support.data_classes import dataclass
 
-__all__ = ["FUNCTIONS", "generator_of", "store_words", "why_no_words", "words_of"]
+__all__ = ["FUNCTIONS", "why_no_words", "with_words", "words_of"]
 
 # NumPy's functions for C (numpy/random/distributions.h), in the order of tn_numpy in
 # generator_words.inc
@@ -107,27 +108,25 @@ def words_of(generator: Generator) -> np.ndarray:
     return np.frombuffer(data + bytes(-len(data) % 8), "uint64")
 
 
-def store_words(words: np.ndarray, generator: Generator) -> None:
-    """Give a generator the state that words have; it has the bit generator that they are of."""
-    bits, data = generator.bit_generator, words.tobytes()
+def with_words(generator: Generator, words: np.ndarray) -> Generator:
+    """Return a generator in the state that words have: the one given, if it has their bit generator."""
+    data = words.tobytes()
     if words[0]:
-        bits.state = _unpickled(data).bit_generator.state
-        return
+        unpickled = _unpickled(data)
+        if type(unpickled.bit_generator) is not type(generator.bit_generator):
+            return unpickled
+        generator.bit_generator.state = unpickled.bit_generator.state
+        return generator
+    name = _NAMES[int(words[1])]
+    if type(generator.bit_generator) is not getattr(np.random, name):
+        generator = Generator(getattr(np.random, name)(0))
+    bits, here = generator.bit_generator, _BEFORE.size
     state, _ = _interface(bits)
-    here = _BEFORE.size
     with bits.lock:
-        for piece in LAYOUTS[_NAMES[int(words[1])]]:
+        for piece in LAYOUTS[name]:
             here += piece.pointers
             ctypes.memmove(_address(state, piece), data[here : here + piece.size], piece.size)
             here += piece.size
-
-
-def generator_of(words: np.ndarray) -> Generator:
-    """Return a generator with the state that words have."""
-    if words[0]:
-        return _unpickled(words.tobytes())
-    generator = Generator(getattr(np.random, _NAMES[int(words[1])])(0))
-    store_words(words, generator)
     return generator
 
 
@@ -179,6 +178,17 @@ def _address(state: int, piece: Piece) -> int:
     return state + piece.offset
 
 
+# two threads that ask first must get the same table, for its address is in words
+_table_lock = threading.Lock()
+
+
+def _table() -> int:
+    """Return the address of the table of NumPy's distributions; 0 if its module exports none."""
+    with _table_lock:
+        functions = _functions()
+    return 0 if functions is None else ctypes.addressof(functions)
+
+
 @cache
 def _functions() -> ctypes.Array | None:
     """Return the addresses of NumPy's distributions, as its module of generators exports them."""
@@ -189,9 +199,3 @@ def _functions() -> ctypes.Array | None:
         return None
     addresses = [ctypes.cast(function, ctypes.c_void_p).value for function in found]
     return (ctypes.c_void_p * len(found))(*addresses)
-
-
-@cache
-def _table() -> int:
-    functions = _functions()
-    return 0 if functions is None else ctypes.addressof(functions)

@@ -2,8 +2,9 @@
 
 The elements of a statement are shared out along one dimension, its columns as a rule, in the
 same way wherever sizes are the same: a thread then goes on from a product to the sums over its
-columns without waiting. Or they share the rows of a batch, where it has enough of them. A barrier stands before the first statement that touches what another
-thread wrote, or overwrites what another reads, since the barrier before.
+columns without waiting. Or threads share the rows of a batch, where it has enough of them. A barrier
+stands before the first statement that touches what another thread wrote, or overwrites what another
+reads, since the barrier before.
 """
 
 from __future__ import annotations
@@ -117,7 +118,7 @@ def _shared_work(
     if _only_reads_and_writes(statements):
         result.in_pieces = _columns_of_rows(result.partitions, statements, sizes)
     if not products:
-        return _by_rows_if_they_meet_no_more(statements, sizes, result, barriers)
+        return _by_rows_without_more_barriers(statements, sizes, result, barriers)
     if result.rows is not None:
         result.barriers_by_rows = barriers(
             [_by_rows(partition, result.rows) for partition in result.partitions]
@@ -136,7 +137,7 @@ def _parted(statements: list[Statement], sizes: Sizes, rows: Size | None) -> Sha
     return result
 
 
-def _by_rows_if_they_meet_no_more(
+def _by_rows_without_more_barriers(
     statements: list[Statement],
     sizes: Sizes,
     by_columns: Sharing,

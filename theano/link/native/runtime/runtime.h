@@ -108,7 +108,7 @@ void tn_set_threads(int threads);
  * not be measured, or the threads are busy. */
 int64_t tn_barrier_time(int threads, int may_measure);
 /* tn_threads_for: how many threads are worth sharing a phase of work that takes one thread so long, where that many
- * phases follow one another: each has enough to do to be worth barrier the others at its end.
+ * phases follow one another: each has enough to do to be worth a barrier at its end.
  * tn_set_least_work: what is enough, in nanoseconds; 0: any work, as tests want it; below 0: back to the default. */
 void tn_set_least_work(double nanoseconds);
 /* Nanoseconds by a clock that does not jump. */

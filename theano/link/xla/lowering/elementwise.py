@@ -31,7 +31,7 @@ def elementwise(op, node, inputs, context):
         # the rewrite that leaves out zeros does not see them in a step
         kept = [x for x, v in zip(inputs, node.inputs, strict=True) if v not in context.zeros]
         if len(kept) == 1 and kept[0].shape == shape:
-            return kept
+            return [kept[0].astype(node.outputs[0].type.dtype)]
     return _on_arrays(op.scalar_op, node, inputs, shape, context)
 
 

@@ -44,8 +44,8 @@ class _Sampler:
 
     Attributes
     ----------
-    scale, loc
-        Of a SciPy distribution the positions of these: nothing is sampled where all scales are 0.
+    scale
+        The position of SciPy's scale: nothing is sampled where all of it is 0.
     fill
         Draws ``count`` numbers into ``block``.
     """
@@ -53,7 +53,6 @@ class _Sampler:
     sampled: str
     right: str = "1"
     scale: int | None = None
-    loc: int = 0
     fill: str = ""
 
 
@@ -72,7 +71,7 @@ _GOOD_AND_BAD = "(uint64_t){p0} < 1000000000 && (uint64_t){p1} < 1000000000"
 _DISTRIBUTIONS = {
     "uniform": _Sampler(
         "g.numpy->uniform(g.bits, {p0}, (double){p1} - (double){p0})",
-        "__builtin_isfinite((double){p1} - (double){p0}) && (double){p1} - (double){p0} >= 0",
+        "tn_range((double){p1} - (double){p0})",
     ),
     "normal": _of_numpy("normal", 2, _NOT_NEGATIVE[1]),
     "lognormal": _of_numpy("lognormal", 2, _NOT_NEGATIVE[1]),
@@ -92,7 +91,7 @@ _DISTRIBUTIONS = {
     "vonmises": _of_numpy("vonmises", 2, _NOT_NEGATIVE[1]),
     "wald": _of_numpy("wald", 2, _BOTH_POSITIVE),
     "shifted_wald": _Sampler("g.numpy->wald(g.bits, {p0}, {p1}) + {p2}", _BOTH_POSITIVE),
-    "triangular": _of_numpy("triangular", 3, "{p0} <= {p1} && {p1} <= {p2} && {p0} != {p2}"),
+    "triangular": _of_numpy("triangular", 3, "!({p0} > {p1}) && !({p1} > {p2}) && {p0} != {p2}"),
     "halfnormal": _Sampler(
         "tn_scaled_draw(__builtin_fabs(g.numpy->standard_normal(g.bits)), {p1}, {p0})",
         "{p1} >= 0",
@@ -102,7 +101,6 @@ _DISTRIBUTIONS = {
         "tn_scaled_draw(g.numpy->standard_t(g.bits, {p0}), {p2}, {p1})",
         "{p0} > 0 && {p2} >= 0",
         scale=2,
-        loc=1,
     ),
     "poisson": _of_numpy("poisson", 1, "tn_mean_of_counts({p0})"),
     "geometric": _of_numpy("geometric", 1, "tn_some_chance({p0})"),
@@ -120,8 +118,9 @@ _DISTRIBUTIONS = {
         fill="tn_integer_draws(&g, {p0}, {p1}, count, block)",
     ),
     "integers_to": _Sampler(
-        "tn_integer_draw(&g, (int64_t){p0}, (int64_t){p1} + 1)",
-        "{p0} == (int64_t){p0} && {p1} == (int64_t){p1} && {p0} <= {p1}",
+        # SciPy adds 1 in the parameter's own type
+        "tn_integer_draw(&g, (int64_t){p0}, (int64_t)({t1})({p1} + 1))",
+        "{p0} == (int64_t){p0} && {p1} == (int64_t){p1} && {p0} < ({t1})({p1} + 1)",
     ),
 }
 
@@ -144,33 +143,37 @@ def _names_of(where: Sequence[Where], given: Sequence[Array]) -> dict[str, str]:
 
 
 def _by_distribution(sampler: ByDistribution, y: Array, wrong: str, *given: Array) -> list[str]:
-    written, names = _DISTRIBUTIONS[sampler.distribution], _names_of(sampler.where, given)
+    """Return samples of single numbers; of none NumPy looks at parameters that no sample has."""
+    ndim, written = sampler.ndim, _DISTRIBUTIONS[sampler.distribution]
+    names = _names_of(sampler.where, given)
     alone = all(d is None for place in sampler.where for d in place)
-    # what all draws share is read, and looked at, once
+    # what all samples share is read, and looked at, once
     shared = [f"const {x.kind} p{k} = {names[f'p{k}']};" for k, x in enumerate(given)]
     if alone:
         names |= {f"p{k}": f"p{k}" for k in range(len(given))}
     right = written.right.format(**names)
-    kept = f"{_place(y, sampler.ndim)} = {written.sampled.format(**names)};"
-    if not alone:
-        sampled = _over(y, [f"if ({right}) {kept}", f"else {wrong} = 1;"], sampler.ndim)
+    kept = f"{_place(y, ndim)} = {written.sampled.format(**names)};"
+    if alone:
+        many = written.fill and ndim
+        body = _in_blocks(sampler, y, names, written.fill) if many else _over(y, [kept], ndim)
+        drawn = [*shared, f"if (!({right})) {wrong} = 1;", "else {", *body, "}"]
     else:
-        many = written.fill and sampler.ndim
-        body = (
-            _in_blocks(sampler, y, names, written.fill) if many else _over(y, [kept], sampler.ndim)
-        )
-        sampled = [*shared, f"if (!({right})) {wrong} = 1;", "else {", *body, "}"]
-    if written.scale is None:
-        return sampled
-    scale, location = given[written.scale], _names_of(sampler.where, given)[f"p{written.loc}"]
+        drawn = _over(y, [f"if ({right}) {kept}", f"else {wrong} = 1;"], ndim)
+    if written.scale is not None:
+        drawn = _unless_all_are_zero(given[written.scale], wrong, drawn)
+    empty = " || ".join(f"!{size}" for size in y.shape[:ndim])
+    return [*([f"if ({empty}) {wrong} = 1;"] if ndim else []), *drawn]
+
+
+def _unless_all_are_zero(scale: Array, wrong: str, drawn: Sequence[str]) -> list[str]:
+    """Leave it to SciPy, which draws nothing where all scales are 0."""
     at = [*indices("j", len(scale.shape))] or ["0"]
     return [
         "int scaled = 0;",
         *loops(at, scale.shape, [f"scaled |= {scale.at(*at)} != 0;"]),
-        "if (scaled) {",
-        *sampled,
-        "} else {",
-        *_over(y, [f"{_place(y, sampler.ndim)} = {location};"], sampler.ndim),
+        f"if (!scaled) {wrong} = 1;",
+        "else {",
+        *drawn,
         "}",
     ]
 
@@ -249,15 +252,20 @@ def _multinomial(
 def _categories(sampler: Categories, y: Array, sums: Array, wrong: str, *given: Any) -> list[str]:
     """Return the first of the sums of probabilities that a uniform number does not exceed."""
     p, count = given
-    body = [
+    added = [f"sum += {_row(p, sampler.of_row)};", f"{sums.at('k')} = (double)sum;"]
+    summed = [
+        "{",
         f"{C_TYPES[sampler.dtype]} sum = 0;",
-        *loops(
-            ["k"], [count], [f"sum += {_row(p, sampler.of_row)};", f"{sums.at('k')} = (double)sum;"]
-        ),
-        "const double sampled = g.numpy->standard_uniform(g.bits);",
-        f"{_place(y, sampler.ndim)} = tn_first_not_below({sums.name}, {count}, sampled);",
+        *loops(["k"], [count], added),
+        "}",
     ]
-    return _over(y, body, sampler.ndim)
+    drawn = [
+        "const double drawn = g.numpy->standard_uniform(g.bits);",
+        f"{_place(y, sampler.ndim)} = tn_first_not_below({sums.name}, {count}, drawn);",
+    ]
+    if all(d is None for d in sampler.of_row):
+        return [*summed, *_over(y, drawn, sampler.ndim)]
+    return _over(y, [*summed, *drawn], sampler.ndim)
 
 
 def _permutations(
@@ -283,7 +291,7 @@ def _shuffled(sampler: Shuffled, y: Array, order: Array, wrong: str, *given: Any
 def _different_rows(
     sampler: DifferentRows, y: Array, order: Array, found: Array, wrong: str, *given: Any
 ) -> list[str]:
-    *x, count, wanted = given
+    *x, count, wanted, table = given
     more = indices("r", len(y.shape) - sampler.ndim)
     source = x[0].at("row", *more) if sampler.of_array else "row"
     kept = f"{_place(y, sampler.ndim, *more)} = {source};"
@@ -294,7 +302,7 @@ def _different_rows(
     return [
         f"if ({wanted} > {count}) {wrong} = 1;",
         "else {",
-        f"tn_different_rows(&g, {count}, {wanted}, {order.name}, {found.name});",
+        f"tn_different_rows(&g, {count}, {wanted}, {table}, {order.name}, {found.name});",
         "int64_t at = 0;",
         *_over(y, body, sampler.ndim),
         "}",

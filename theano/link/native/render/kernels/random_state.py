@@ -135,7 +135,7 @@ def _choices_by_probability(sampler: ChoicesByProbability, y: Array, *given: Any
 
 
 def _different_choices(sampler: ChoicesByProbability, y: Array, *given: Any) -> list[str]:
-    """Return the same, but that what was chosen has no probability any more."""
+    """Return the same, except that nothing is chosen twice."""
     left, sums, found, wrong, a, p, count, wanted = given
     copied = f"{left.at('k')} = {sums.at('k')} = {p.at('k')};"
     probable = f"tn_mt_summed({sums.name}, {count}, {sampler.tolerance!r})"

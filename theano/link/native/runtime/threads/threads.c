@@ -3,7 +3,7 @@
 
 #include <stdatomic.h>
 
-/* Nanoseconds: what a thread must have to do in a phase to be worth barrier, at least, and wherever the
+/* Nanoseconds: what a thread must have to do in a phase to be worth a barrier, at least, and wherever the
  * processors are; and what a run must last to be worth waking a thread, and finding out where they are. */
 #define LEAST_WORK 700.0
 #define ENOUGH_WORK 4000.0

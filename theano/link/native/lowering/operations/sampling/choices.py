@@ -77,7 +77,7 @@ def _choices_by_probability(sampling: SamplingContext, a: Value, p: Value) -> Bu
 
 
 def _different_choices_by_probability(sampling: SamplingContext, a: Value, p: Value) -> Buffer:
-    """Return the same, but that what was chosen has no probability any more."""
+    """Return the same, except that nothing is chosen twice."""
     step, vector, count = sampling.step, a.ndim == 1, _count_of_probabilities(sampling, a, p)
     wanted = step.sizes.product(sampling.shape)
     step.sizes.check(compared(wanted, "<=", count), "as many elements as are chosen")

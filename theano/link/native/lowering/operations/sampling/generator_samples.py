@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 from pytensor.graph.basic import Apply
@@ -12,7 +11,7 @@ from pytensor.tensor.type_other import NoneTypeT
 from theano.link.native.ir.ir import Buffer, CallRefused, CannotLower, Size, Splat, Value, View
 from theano.link.native.ir.scalar_expressions import Expression
 from theano.link.native.ir.scalar_types import DTYPES, FLOATS
-from theano.link.native.ir.symbolic import compared
+from theano.link.native.ir.symbolic import Call, compared
 from theano.link.native.lowering.operations.sampling.context import (
     SamplingContext,
     parameter,
@@ -44,36 +43,37 @@ _SIGNED = tuple(dtype for dtype in _INTEGERS if dtype != "uint64")
 
 @dataclass(frozen=True)
 class Distribution:
-    """The draw of one number, given its parameters.
+    """How a random variable is drawn.
 
     Attributes
     ----------
     dtypes
         Of which types each parameter may be.
-    error
-        The text of the ValueError where the parameters of a number are not right.
-    draw
+    sampler
         Appends the samples; none for those of single numbers.
     name
         What single numbers are called; empty for the operation's own name.
     """
 
     dtypes: tuple[tuple[str, ...], ...]
-    error: str = ""
     sampler: Callable[[SamplingContext, list[Value]], Buffer] | None = None
     name: str = ""
 
 
-def _numbers(count: int, error: str) -> Distribution:
-    return Distribution((_NUMBERS,) * count, error)
+# the call runs again by Python, in which NumPy raises what it raises
+_REFUSED = CallRefused, "parameters that NumPy refuses"
+
+
+def _numbers(count: int, name: str = "") -> Distribution:
+    return Distribution((_NUMBERS,) * count, name=name)
 
 
 def _beta_binomial(sampling: SamplingContext, inputs: list[Value]) -> Buffer:
     given = [parameter(sampling, value) for value in inputs]
     chances = sampling.step.rows_without_gaps("float64", sampling.shape or (1,))
     sampler = BetaBinomial(len(sampling.shape), tuple(where for _, where in given))
-    error = ValueError, NATIVE_DRAWS[random.BetaBinomialRV].error
-    return sampling.append(sampler, [view for view, _ in given], scratch=[chances], error=error)
+    reads = [view for view, _ in given]
+    return sampling.append(sampler, reads, scratch=[chances], error=_REFUSED)
 
 
 def _shares(sampling: SamplingContext, inputs: list[Value]) -> Buffer:
@@ -86,7 +86,7 @@ def _shares(sampling: SamplingContext, inputs: list[Value]) -> Buffer:
         [count],
         added=[count],
         scratch=scratch,
-        error=(ValueError, "alpha < 0"),
+        error=_REFUSED,
     )
 
 
@@ -94,6 +94,7 @@ def _multinomial_of(sampling: SamplingContext, inputs: list[Value]) -> Buffer:
     trials, p = inputs
     number, of_number = parameter(sampling, trials)
     count, of_row = p.shape[-1], places_in(sampling, p.shape[:-1])
+    sampling.step.sizes.check(compared(count, ">", 0), "an outcome of multinomial samples")
     dtypes = "float64", "int64"
     return sampling.append(
         Multinomial(len(sampling.shape), of_number, of_row, skips=False),
@@ -101,7 +102,7 @@ def _multinomial_of(sampling: SamplingContext, inputs: list[Value]) -> Buffer:
         [count],
         added=[count],
         scratch=[sampling.step.rows_without_gaps(dtype, (count,)) for dtype in dtypes],
-        error=(ValueError, "n < 0, or pvals < 0, > 1, NaN, or of a sum over 1 without the last"),
+        error=_REFUSED,
     )
 
 
@@ -130,56 +131,49 @@ def _permutations(sampling: SamplingContext, inputs: list[Value]) -> Buffer:
 
 def _different_rows(sampling: SamplingContext, inputs: list[Value]) -> Buffer:
     a, lengths = inputs
-    step, ndim = sampling.step, lengths.shape[0]
-    assert isinstance(ndim, int)
+    step, ndim = sampling.step, sampling.node.outputs[1].type.ndim - max(a.ndim - 1, 0)  # type: ignore[attr-defined]
     what = "a length of choices"
     shape = [step.size(one, what) for one in numbers_of(step, lengths, ndim, what)]
     for length in shape:
         step.sizes.check(compared(length, ">=", 0), f"{what} that is not negative")
     count = a.shape[0] if a.ndim else step.size(a, "a number of choices")
     wanted = step.sizes.product(shape)
+    # as many as are shuffled, or a table that is mostly empty
+    table = step.sizes.binary(step.sizes.binary(wanted, "*", 50), "+", 50)
+    table = step.sizes.name(Call("smaller", (count, table)))
     sampler = DifferentRows(ndim, bool(a.ndim))
     reads = [step.view(a)] if a.ndim else []
-    scratch = [step.rows_without_gaps("int64", (size,)) for size in (count, wanted)]
-    error = ValueError, "Cannot take a larger sample than population when replace is False"
-    added = [*shape, *a.shape[1:]]
-    return sampling.append(sampler, reads, [count, wanted], added, scratch, error)
+    scratch = [step.rows_without_gaps("int64", (size,)) for size in (table, wanted)]
+    numbers, added = [count, wanted, table], [*shape, *a.shape[1:]]
+    return sampling.append(sampler, reads, numbers, added, scratch, _REFUSED)
 
 
 # Those of which a number follows from NumPy draws by sums, products and divisions. Others go
 # through powers, logarithms or tangents, whose last bits are those of NumPy's own functions.
 NATIVE_DRAWS: dict[type, Distribution] = {
-    random.UniformRV: _numbers(2, "high - low < 0, or is not finite"),
-    random.NormalRV: _numbers(2, "scale < 0"),
-    random.LogNormalRV: _numbers(2, "sigma < 0"),
-    random.ExponentialRV: _numbers(1, "scale < 0"),
-    random.GammaRV: _numbers(2, "shape < 0, or scale < 0"),
-    random.InvGammaRV: Distribution((_NUMBERS, FLOATS), "shape < 0, or 1 / scale < 0"),
-    random.BetaRV: _numbers(2, "a <= 0, or b <= 0"),
-    random.WeibullRV: _numbers(1, "a < 0"),
-    random.LogisticRV: _numbers(2, "scale < 0"),
-    random.LaplaceRV: _numbers(2, "scale < 0"),
-    random.VonMisesRV: _numbers(2, "kappa < 0"),
-    random.WaldRV: _numbers(2, "mean <= 0, or scale <= 0"),
-    random.TriangularRV: _numbers(3, "left > mode, mode > right, or left == right"),
-    random.HalfNormalRV: _numbers(2, "Domain error in arguments: scale < 0 or is NaN"),
-    random.StudentTRV: _numbers(3, "Domain error in arguments: df <= 0, or scale < 0"),
-    random.PoissonRV: _numbers(1, "lam < 0 or lam is NaN, or lam value too large"),
-    random.GeometricRV: _numbers(1, "p <= 0, p > 1 or p contains NaNs"),
-    random.NegBinomialRV: _numbers(2, "Domain error in arguments: n <= 0, p <= 0, p > 1 or is NaN"),
-    random.HyperGeometricRV: Distribution(
-        (_SIGNED,) * 3, "ngood, nbad or nsample is negative or too large"
-    ),
-    random.BernoulliRV: _numbers(1, "Domain error in arguments: p < 0, p > 1 or is NaN"),
-    random.BinomialRV: Distribution(
-        (_SIGNED, _NUMBERS), "n < 0, or p < 0, p > 1 or p contains NaNs"
-    ),
-    random.BetaBinomialRV: Distribution(
-        (_SIGNED, _NUMBERS, _NUMBERS),
-        "Domain error in arguments: n < 0, a <= 0, or b <= 0",
-        _beta_binomial,
-    ),
-    random.IntegersRV: Distribution((_SIGNED, _SIGNED), "low >= high"),
+    random.UniformRV: _numbers(2),
+    random.NormalRV: _numbers(2),
+    random.LogNormalRV: _numbers(2),
+    random.ExponentialRV: _numbers(1),
+    random.GammaRV: _numbers(2),
+    random.InvGammaRV: Distribution((_NUMBERS, FLOATS)),
+    random.BetaRV: _numbers(2),
+    random.WeibullRV: _numbers(1),
+    random.LogisticRV: _numbers(2),
+    random.LaplaceRV: _numbers(2),
+    random.VonMisesRV: _numbers(2),
+    random.WaldRV: _numbers(2),
+    random.TriangularRV: _numbers(3),
+    random.HalfNormalRV: _numbers(2),
+    random.StudentTRV: _numbers(3),
+    random.PoissonRV: _numbers(1),
+    random.GeometricRV: _numbers(1),
+    random.NegBinomialRV: _numbers(2),
+    random.HyperGeometricRV: Distribution((_SIGNED,) * 3),
+    random.BernoulliRV: _numbers(1),
+    random.BinomialRV: Distribution((_SIGNED, _NUMBERS)),
+    random.BetaBinomialRV: Distribution((_SIGNED, _NUMBERS, _NUMBERS), _beta_binomial),
+    random.IntegersRV: Distribution((_SIGNED, _SIGNED)),
     random.DirichletRV: Distribution((_NUMBERS,), sampler=_shares),
     random.MultinomialRV: Distribution((_SIGNED, _NUMBERS), sampler=_multinomial_of),
     random.CategoricalRV: Distribution((FLOATS,), sampler=_categories),
@@ -190,15 +184,9 @@ NATIVE_DRAWS: dict[type, Distribution] = {
 
 # those of PyMC, which need not be there
 _OF_PYMC = {
-    "continuous.BetaClippedRV": replace(
-        _numbers(2, "Domain error in arguments: a <= 0, or b <= 0"), name="clipped_beta"
-    ),
-    "continuous.WaldRV": replace(_numbers(3, "mean <= 0, or scale <= 0"), name="shifted_wald"),
-    "discrete.DiscreteUniformRV": Distribution(
-        (_SIGNED + FLOATS,) * 2,
-        "Domain error in arguments: upper < lower, or they are no integers",
-        name="integers_to",
-    ),
+    "continuous.BetaClippedRV": _numbers(2, "clipped_beta"),
+    "continuous.WaldRV": _numbers(3, "shifted_wald"),
+    "discrete.DiscreteUniformRV": Distribution((_SIGNED + FLOATS,) * 2, name="integers_to"),
 }
 
 
@@ -280,5 +268,4 @@ def _one_by_one(sampling: SamplingContext, inputs: list[Value]) -> Buffer:
     assert distribution is not None
     name = distribution.name or sampler.name
     task = ByDistribution(name, len(sampling.shape), tuple(where for _, where in given))
-    error = ValueError, distribution.error
-    return sampling.append(task, [view for view, _ in given], error=error)
+    return sampling.append(task, [view for view, _ in given], error=_REFUSED)

@@ -36,7 +36,7 @@ def multinomial_choices(step: Step, node, inputs: list[Value]) -> list[Value]:
         raise CannotLower(f"choices of type {dtype}, which has no -1")
     pvals, uniforms, trials = _operands(step, node, inputs)
     rows, categories = pvals.shape
-    step.sizes.check(compared(trials, "<=", categories), "as many categories as are chosen")
+    step.sizes.check(compared(trials, "<=", categories), "at most as many choices as categories")
     left, out = step.copied(pvals), step.temporary(dtype, (rows, trials))
 
     takes = [Work(2 * ARITHMETIC, (trials, rows, categories))]
