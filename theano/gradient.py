@@ -1,7 +1,7 @@
 """Theano 1.0's `theano.gradient`: symbolic derivatives, and ways to shape them."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, KeysView, Mapping, Sequence, ValuesView
 from functools import partial
 from typing import Any
 
@@ -157,6 +157,9 @@ def grad(
     array([2., 4., 6.])
     """
     check_cost(cost)
+    if isinstance(wrt, KeysView | ValuesView | Iterator):
+        # lists of Python 2, as in `wrt=parameters.values()`
+        wrt = list(wrt)
     for variable in listed(wrt):
         if not isinstance(variable, Variable):
             raise TypeError(f"grad: expected wrt to be variables, got {variable!r}")

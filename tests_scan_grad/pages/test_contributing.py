@@ -1,6 +1,8 @@
-"""CONTRIBUTING: its example prints what it says, and the files and folders that it names exist."""
+"""CONTRIBUTING: its examples print what it says, and the files and folders that it names exist."""
 
 import re
+
+import pytest
 
 from tests_scan_grad.fresh_process import ROOT, run_python
 
@@ -8,12 +10,22 @@ GUIDE = (ROOT / "CONTRIBUTING.md").read_text()
 BLOCKS = re.findall(r"^```(\w+)\n(.*?)^```$", GUIDE, re.MULTILINE | re.DOTALL)
 
 
-def test_its_example_prints_what_it_says():
-    [program] = [text for kind, text in BLOCKS if kind == "python"]
-    [expected] = [text for kind, text in BLOCKS if kind == "text"]
+EXAMPLES = [
+    (program, expected)
+    for (kind, program), (printed, expected) in zip(BLOCKS, BLOCKS[1:], strict=False)
+    if (kind, printed) == ("python", "text")
+]
+
+
+@pytest.mark.parametrize(("program", "expected"), EXAMPLES)
+def test_its_examples_print_what_it_says(program, expected):
     done = run_python(program)
     assert done.returncode == 0, done.stderr
     assert done.stdout == expected
+
+
+def test_it_has_examples():
+    assert len(EXAMPLES) == sum(kind == "python" for kind, _ in BLOCKS) == 2
 
 
 def test_what_it_names_exists():

@@ -121,6 +121,8 @@ def make_program(
 
 def why_not(node: Apply) -> str:
     """Why a node has no native code, as far as its operator and types say."""
+    if reason := getattr(node.op, "why_no_native_code", ""):
+        return reason
     try:
         lowering_of(node.op)
     except CannotLower as reason:

@@ -55,6 +55,8 @@ def _state(words: np.ndarray) -> np.random.RandomState:
 class _Conversion(Op):
     """The same state in another form, through which no derivative goes."""
 
+    why_no_native_code = "a generator is a Python object; native code draws from its words"
+
     __props__ = ()
 
     def connection_pattern(self, node):

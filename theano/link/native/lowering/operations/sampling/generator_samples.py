@@ -43,7 +43,7 @@ _SIGNED = tuple(dtype for dtype in _INTEGERS if dtype != "uint64")
 
 @dataclass(frozen=True)
 class Distribution:
-    """How a random variable is drawn.
+    """A random variable's parameters, and what draws it.
 
     Attributes
     ----------
@@ -94,7 +94,7 @@ def _multinomial_of(sampling: SamplingContext, inputs: list[Value]) -> Buffer:
     trials, p = inputs
     number, of_number = parameter(sampling, trials)
     count, of_row = p.shape[-1], places_in(sampling, p.shape[:-1])
-    sampling.step.sizes.check(compared(count, ">", 0), "an outcome of multinomial samples")
+    sampling.step.sizes.check(compared(count, ">", 0), "a category of multinomial samples")
     dtypes = "float64", "int64"
     return sampling.append(
         Multinomial(len(sampling.shape), of_number, of_row, skips=False),
