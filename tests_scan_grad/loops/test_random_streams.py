@@ -49,7 +49,7 @@ def test_seeds_below_zero_stand_for_their_residues():
 def test_numbers_of_streams():
     guessed = [rng_mrg.guess_n_streams(size) for size in ((), (3,), (60,), (10**4, 10**4))]
     assert guessed == [1, 3, 10, 60 * 256]
-    with pytest.warns(UserWarning, match="no number of streams"):
+    with pytest.warns(UserWarning, match="the number of streams cannot be derived"):
         assert rng_mrg.guess_n_streams(T.lvector(), warn=True) == 60 * 256
 
 
@@ -276,7 +276,7 @@ def test_streams_take_operations_of_the_user():
     generator = np.random.RandomState(int(np.random.RandomState(4).randint(2**30)))
     np.testing.assert_array_equal(value_of(draw), generator.uniform(size=(5, 3)).sum(0))
     wrong = RandomFunction("uniform", T.dvector, ndim_added=1)
-    with pytest.raises(ValueError, match="expected a draw of 1 dimensions"):
+    with pytest.raises(ValueError, match="expected a sample of 1 dimensions"):
         value_of(RandomStreams(4).gen(wrong, (), 0.0, np.ones((2, 2))))
 
 

@@ -178,7 +178,7 @@ def test_a_python_that_keeps_arrays_in_another_way_runs_the_nodes(monkeypatch):
     monkeypatch.setattr(linker, "layout_is_known", lambda: False)
     x = pt.dvector("x")
     function = compiled([x], pt.exp(x) + 1)
-    assert "another way" in str(report(function)) and not report(function).segments
+    assert "another layout" in str(report(function)) and not report(function).segments
     same([function(np.zeros(2))], [np.full(2, 2.0)])
 
 

@@ -98,7 +98,7 @@ def test_what_stands_for_no_outcome():
         draws = np.linspace(0, 0.99, 3 * count)
         for found, expected in zip(f(rates, draws, count), slow(rates, draws, count), strict=True):
             np.testing.assert_array_equal(found, expected)
-    with pytest.raises(ValueError, match="expected 2 draws for each of 3 rows, got 3"):
+    with pytest.raises(ValueError, match="expected 2 samples for each of 3 rows, got 3"):
         f(rates, np.zeros(3), 2)
     with pytest.raises(ValueError, match="cannot sample 4 of 3 without replacement"):
         f(rates, np.zeros(12), 4)

@@ -318,7 +318,7 @@ static int64_t compute(struct call *call, int32_t k)
 static int64_t give_results(struct call *call)
 {
     const tn_function *function = call->function;
-    int64_t result = TN_DONE;
+    int64_t code = TN_DONE;
     for (int r = 0; r < function->result_count; r++) {
         const tn_value *value = &function->values[function->results[r]];
         const tn_numpy_array *array = &call->arrays[function->results[r]];
@@ -329,12 +329,12 @@ static int64_t give_results(struct call *call)
         if (array->data == result->data)
             continue;
         if (bytes > result->bytes)
-            result = failed(call, TN_NO_ROOM, "result %d has %lld bytes, and there is room for %lld",
-                            r, (long long)bytes, (long long)result->bytes);
+            code = failed(call, TN_NO_ROOM, "result %d has %lld bytes, and there is room for %lld",
+                          r, (long long)bytes, (long long)result->bytes);
         else if (bytes)
             memcpy(result->data, array->data, (size_t)bytes);
     }
-    return result;
+    return code;
 }
 
 int64_t tn_call(const tn_function *function, const tn_given *inputs, const tn_made *results)

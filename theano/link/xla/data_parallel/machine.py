@@ -289,8 +289,8 @@ class SplitMachine(Machine):
             )
             raise ValueError(
                 "data_parallel: the function is not one program of the devices: "
-                f"{why or 'values decide lengths'}. Move what the host runs into a function "
-                "which is separate, and called before or after this one"
+                f"{why or 'values decide lengths'}. Move what the host runs into a separate "
+                "function, and call that before or after this one"
             )
         split = set(self.values.axes)
         for variable in plan.before_call:
