@@ -1,6 +1,7 @@
 """CONTRIBUTING: its examples print what it says, and the files and folders that it names exist."""
 
 import re
+from itertools import pairwise
 
 import pytest
 
@@ -12,7 +13,7 @@ BLOCKS = re.findall(r"^```(\w+)\n(.*?)^```$", GUIDE, re.MULTILINE | re.DOTALL)
 
 EXAMPLES = [
     (program, expected)
-    for (kind, program), (printed, expected) in zip(BLOCKS, BLOCKS[1:], strict=False)
+    for (kind, program), (printed, expected) in pairwise(BLOCKS)
     if (kind, printed) == ("python", "text")
 ]
 
