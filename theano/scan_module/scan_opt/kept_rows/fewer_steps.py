@@ -73,7 +73,7 @@ def why_not(node: Apply, reads: list[Read]) -> str | None:
     if roles.may_stop:
         return "the loop may stop early"
     if roles.mit_mots or roles.untraced:
-        return "it has a state whose rows are not those of its steps"
+        return "it has a state without a row for each step, such as a generator"
     if any(length is not given.n_steps for length in given.trace_lengths):
         return "rows of an output are counted from its last"
     if any(read.steps is None for read in reads):
