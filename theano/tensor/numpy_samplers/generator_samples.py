@@ -29,7 +29,7 @@ generator_words_type = TensorType("uint64", shape=(None,))
 class _Conversion(Op):
     """The same state in another form, through which no derivative goes."""
 
-    why_no_native_code = "a generator is a Python object; native code draws from its words"
+    why_no_native_code = "a generator, a Python object; it draws from the words"
 
     def do_constant_folding(self, fgraph, node):
         """Words hold addresses of this process: no graph that is kept may have them."""

@@ -55,7 +55,7 @@ def _state(words: np.ndarray) -> np.random.RandomState:
 class _Conversion(Op):
     """The same state in another form, through which no derivative goes."""
 
-    why_no_native_code = "a generator is a Python object; native code draws from its words"
+    why_no_native_code = "a generator, a Python object; it draws from the words"
 
     __props__ = ()
 
