@@ -128,7 +128,6 @@ def _stacked_draws(outputs: Sequence[Any], draws: int, random_seed: Any) -> list
         n_steps=draws,
         return_updates=False,
     )
-    last = list(last) if isinstance(last, list | tuple) else [last]
     after, stacked = last[: len(generators)], last[len(generators) :]
     function = compile(
         [],

@@ -20,35 +20,22 @@ from theano.pytensor_internals.operations.random import (
 )
 from theano.rewriting.database import FAST_RUN_TAG, register_for_tags
 from theano.tensor.numpy_samplers.generator_words import with_words, words_of
+from theano.tensor.numpy_samplers.random_state_words import StateConversion
 
 __all__ = ["GeneratorOfWords", "SampleFromGenerator", "generator_words_type", "words_of_generator"]
 
 generator_words_type = TensorType("uint64", shape=(None,))
 
 
-class _Conversion(Op):
-    """The same state in another form, through which no derivative goes."""
-
-    why_no_native_code = "a generator, a Python object; it draws from the words"
+class _Conversion(StateConversion):
+    """A conversion of words that hold addresses of this process: no graph that is kept may have them."""
 
     def do_constant_folding(self, fgraph, node):
-        """Words hold addresses of this process: no graph that is kept may have them."""
         return False
-
-    def connection_pattern(self, node):
-        return [[False] for _ in node.inputs]
-
-    def pullback(self, inputs, outputs, cotangents):
-        return [disconnected_type() for _ in inputs]
-
-    def pushforward(self, inputs, outputs, tangents):
-        return [disconnected_type()]
 
 
 class WordsOfGenerator(_Conversion):
     """The words of a generator."""
-
-    __props__ = ()
 
     def make_node(self, generator):
         return Apply(self, [generator], [generator_words_type()])
@@ -105,7 +92,7 @@ class SampleFromGenerator(Op):
 
     Parameters
     ----------
-    draw : RandomVariable
+    sampler : RandomVariable
     """
 
     __props__ = ("sampler",)
@@ -119,9 +106,8 @@ class SampleFromGenerator(Op):
         return f"SampleFromGenerator{{{self.sampler.name}}}"
 
     def make_node(self, words, size, *parameters):
-        _, *given = self.sampler.make_node(RandomGeneratorType()(), size, *parameters).inputs
-        _, sampled = self.sampler.make_node(RandomGeneratorType()(), size, *parameters).outputs
-        return Apply(self, [words, *given], [words.type(), sampled.type()])
+        node = self.sampler.make_node(RandomGeneratorType()(), size, *parameters)
+        return Apply(self, [words, *node.inputs[1:]], [words.type(), node.outputs[1].type()])
 
     def connection_pattern(self, node):
         return [[False, False], [False, False], *([False, True] for _ in node.inputs[2:])]

@@ -22,7 +22,7 @@ from theano.support.data_classes import dataclass
 __all__ = ["FUNCTIONS", "why_no_words", "with_words", "words_of"]
 
 # NumPy's functions for C (numpy/random/distributions.h), in the order of tn_numpy in
-# generator_words.inc
+# generators.inc
 FUNCTIONS = (
     "standard_normal",
     "normal",
@@ -34,7 +34,6 @@ FUNCTIONS = (
     "weibull",
     "logistic",
     "laplace",
-    "gumbel",
     "vonmises",
     "wald",
     "standard_t",

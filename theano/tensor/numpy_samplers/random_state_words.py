@@ -17,6 +17,7 @@ from theano.tensor.numpy_samplers.random_function import (
 __all__ = [
     "WORDS",
     "SampleFromWords",
+    "StateConversion",
     "random_state_of_words",
     "words_of_random_state",
     "words_type",
@@ -52,24 +53,23 @@ def _state(words: np.ndarray) -> np.random.RandomState:
     )
 
 
-class _Conversion(Op):
+class StateConversion(Op):
     """The same state in another form, through which no derivative goes."""
 
+    __props__: tuple[str, ...] = ()
     why_no_native_code = "a generator, a Python object; it draws from the words"
 
-    __props__ = ()
-
     def connection_pattern(self, node):
-        return [[False]]
+        return [[False] for _ in node.inputs]
 
     def pullback(self, inputs, outputs, cotangents):
-        return [disconnected_type()]
+        return [disconnected_type() for _ in inputs]
 
     def pushforward(self, inputs, outputs, tangents):
         return [disconnected_type()]
 
 
-class WordsOfRandomState(_Conversion):
+class WordsOfRandomState(StateConversion):
     """The words of a generator's state."""
 
     def make_node(self, state):
@@ -83,7 +83,7 @@ class WordsOfRandomState(_Conversion):
         output_storage[0][0] = _words(inputs[0])
 
 
-class RandomStateOfWords(_Conversion):
+class RandomStateOfWords(StateConversion):
     """A generator whose state has these words."""
 
     def make_node(self, words):

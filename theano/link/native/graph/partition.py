@@ -7,7 +7,7 @@ the branch that is not taken is not computed.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 
 from pytensor.graph.basic import Apply, Variable
 from pytensor.graph.fg import FunctionGraph, Output
@@ -57,13 +57,13 @@ def partition(
             alone = not native[source] or node in first_of_segment or ends_segment(source)
             stage = max(stage, stages[source] + (1 if native[node] and alone else 0))
         stages[node] = stage
-    _move_to_users(fgraph, order, first_of_segment, stages, native)
+    _move_to_users(before, order, first_of_segment, stages, native)
     _move_to_the_end([node for node in last if native[node]], stages, native)
     return _parts(order, stages, native, regions)
 
 
 def _move_to_users(
-    fgraph: FunctionGraph,
+    before: Mapping[Apply, Sequence[Apply]],
     order: Sequence[Apply],
     first_of_segment: Collection[Apply],
     stages: dict[Apply, int],
@@ -74,7 +74,6 @@ def _move_to_users(
     What Python runs first, such as the words of a generator that are read, need not follow a segment of
     its own.
     """
-    before = fgraph.orderings()
     users: dict[Apply, list[Apply]] = {}
     for node in order:
         sources = [variable.owner for variable in node.inputs if variable.owner is not None]

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from theano.link.native.render.arrays import Array, indices, loops
+from theano.link.native.render.kernels.random_state import indices_of, over_samples, sample_at
 from theano.link.native.render.numbers_in_c import C_TYPES
 from theano.link.native.render.registry import writes_task
 from theano.link.native.statements.tasks import (
@@ -125,19 +126,11 @@ _DISTRIBUTIONS = {
 }
 
 
-def _over(y: Array, body: Sequence[str], ndim: int) -> list[str]:
-    return loops(indices("i", ndim), y.shape[:ndim], body)
-
-
-def _place(y: Array, ndim: int, *more: str) -> str:
-    return y.at(*indices("i", ndim), *more) if ndim or more else y.at("0")
-
-
 def _names_of(where: Sequence[Where], given: Sequence[Array]) -> dict[str, str]:
     """Return what stands for each parameter where it belongs to a sample, and for its type."""
     names: dict[str, str] = {}
     for k, (place, x) in enumerate(zip(where, given, strict=True)):
-        names[f"p{k}"] = x.at(*("0" if d is None else f"i{d}" for d in place))
+        names[f"p{k}"] = x.at(*indices_of(place))
         names[f"t{k}"] = x.kind
     return names
 
@@ -147,18 +140,21 @@ def _by_distribution(sampler: ByDistribution, y: Array, wrong: str, *given: Arra
     ndim, written = sampler.ndim, _DISTRIBUTIONS[sampler.distribution]
     names = _names_of(sampler.where, given)
     alone = all(d is None for place in sampler.where for d in place)
-    # what all samples share is read, and looked at, once
-    shared = [f"const {x.kind} p{k} = {names[f'p{k}']};" for k, x in enumerate(given)]
+    shared: list[str] = []
     if alone:
+        # what all samples share is read, and looked at, once
+        shared = [f"const {x.kind} p{k} = {names[f'p{k}']};" for k, x in enumerate(given)]
         names |= {f"p{k}": f"p{k}" for k in range(len(given))}
     right = written.right.format(**names)
-    kept = f"{_place(y, ndim)} = {written.sampled.format(**names)};"
+    kept = f"{sample_at(y, ndim)} = {written.sampled.format(**names)};"
     if alone:
         many = written.fill and ndim
-        body = _in_blocks(sampler, y, names, written.fill) if many else _over(y, [kept], ndim)
+        body = (
+            _in_blocks(sampler, y, names, written.fill) if many else over_samples(y, [kept], ndim)
+        )
         drawn = [*shared, f"if (!({right})) {wrong} = 1;", "else {", *body, "}"]
     else:
-        drawn = _over(y, [f"if ({right}) {kept}", f"else {wrong} = 1;"], ndim)
+        drawn = over_samples(y, [f"if ({right}) {kept}", f"else {wrong} = 1;"], ndim)
     if written.scale is not None:
         drawn = _unless_all_are_zero(given[written.scale], wrong, drawn)
     empty = " || ".join(f"!{size}" for size in y.shape[:ndim])
@@ -196,13 +192,15 @@ def _in_blocks(sampler: ByDistribution, y: Array, names: dict[str, str], fill: s
 def _beta_binomial(
     sampler: BetaBinomial, y: Array, chances: Array, wrong: str, *given: Array
 ) -> list[str]:
-    names, place = _names_of(sampler.where, given), _place(chances, sampler.ndim)
+    names, place = _names_of(sampler.where, given), sample_at(chances, sampler.ndim)
     beta = "g.numpy->beta(g.bits, {p1}, {p2})".format(**names)
     right = "{p0} >= 0 && {p1} > 0 && {p2} > 0".format(**names)
     counted = f"tn_binomial_draw(&g, {names['p0']}, {place})"
     return [
-        *_over(y, [f"if ({right}) {place} = {beta};", f"else {wrong} = 1;"], sampler.ndim),
-        *_over(y, [f"if (!{wrong}) {_place(y, sampler.ndim)} = {counted};"], sampler.ndim),
+        *over_samples(y, [f"if ({right}) {place} = {beta};", f"else {wrong} = 1;"], sampler.ndim),
+        *over_samples(
+            y, [f"if (!{wrong}) {sample_at(y, sampler.ndim)} = {counted};"], sampler.ndim
+        ),
     ]
 
 
@@ -215,12 +213,12 @@ def _copied(target: Array, source: str, count: str) -> list[str]:
 
 def _row(x: Array, where: Where) -> str:
     """Return an element of a row of parameters."""
-    return x.at(*("0" if d is None else f"i{d}" for d in where), "k")
+    return x.at(*indices_of(where), "k")
 
 
 def _sampled_rows(y: Array, ndim: int, row: Array, wrong: str, right: str, count: str) -> list[str]:
     """Rows that a function draws one by one into their own row."""
-    kept = loops(["k"], [count], [f"{_place(y, ndim, 'k')} = {row.at('k')};"])
+    kept = loops(["k"], [count], [f"{sample_at(y, ndim, 'k')} = {row.at('k')};"])
     return [f"if (!{right}) {wrong} = 1;", "else {", *kept, "}"]
 
 
@@ -233,20 +231,20 @@ def _dirichlet(
         *_copied(alpha, _row(rows, sampler.of_row), count),
         *_sampled_rows(y, sampler.ndim, share, wrong, sampled, count),
     ]
-    return _over(y, body, sampler.ndim)
+    return over_samples(y, body, sampler.ndim)
 
 
 def _multinomial(
     sampler: Multinomial, y: Array, chance: Array, counts: Array, wrong: str, *given: Any
 ) -> list[str]:
     trials, p, count = given
-    number = trials.at(*("0" if d is None else f"i{d}" for d in sampler.of_number))
+    number = trials.at(*indices_of(sampler.of_number))
     sampled = f"tn_outcomes(&g, {number}, {count}, {chance.name}, {counts.name})"
     body = [
         *_copied(chance, _row(p, sampler.of_row), count),
         *_sampled_rows(y, sampler.ndim, counts, wrong, sampled, count),
     ]
-    return _over(y, body, sampler.ndim)
+    return over_samples(y, body, sampler.ndim)
 
 
 def _categories(sampler: Categories, y: Array, sums: Array, wrong: str, *given: Any) -> list[str]:
@@ -261,31 +259,31 @@ def _categories(sampler: Categories, y: Array, sums: Array, wrong: str, *given: 
     ]
     drawn = [
         "const double drawn = g.numpy->standard_uniform(g.bits);",
-        f"{_place(y, sampler.ndim)} = tn_first_not_below({sums.name}, {count}, drawn);",
+        f"{sample_at(y, sampler.ndim)} = tn_first_not_below({sums.name}, {count}, drawn);",
     ]
     if all(d is None for d in sampler.of_row):
-        return [*summed, *_over(y, drawn, sampler.ndim)]
-    return _over(y, [*summed, *drawn], sampler.ndim)
+        return [*summed, *over_samples(y, drawn, sampler.ndim)]
+    return over_samples(y, [*summed, *drawn], sampler.ndim)
 
 
 def _permutations(
     sampler: Permutations, y: Array, order: Array, wrong: str, count: str
 ) -> list[str]:
-    kept = [f"{_place(y, sampler.ndim, 'k')} = {order.at('k')};"]
+    kept = [f"{sample_at(y, sampler.ndim, 'k')} = {order.at('k')};"]
     body = [f"tn_shuffled_order(&g, {count}, {order.name});", *loops(["k"], [count], kept)]
-    return _over(y, body, sampler.ndim)
+    return over_samples(y, body, sampler.ndim)
 
 
 def _shuffled(sampler: Shuffled, y: Array, order: Array, wrong: str, *given: Any) -> list[str]:
     x, count = given
-    first = ["0" if d is None else f"i{d}" for d in sampler.of_array]
+    first = indices_of(sampler.of_array)
     more = indices("r", len(y.shape) - sampler.ndim - 1)
-    kept = [f"{_place(y, sampler.ndim, 'k', *more)} = {x.at(*first, order.at('k'), *more)};"]
+    kept = [f"{sample_at(y, sampler.ndim, 'k', *more)} = {x.at(*first, order.at('k'), *more)};"]
     body = [
         f"tn_shuffled_order(&g, {count}, {order.name});",
         *loops(["k", *more], [count, *y.shape[sampler.ndim + 1 :]], kept),
     ]
-    return _over(y, body, sampler.ndim)
+    return over_samples(y, body, sampler.ndim)
 
 
 def _different_rows(
@@ -294,7 +292,7 @@ def _different_rows(
     *x, count, wanted, table = given
     more = indices("r", len(y.shape) - sampler.ndim)
     source = x[0].at("row", *more) if sampler.of_array else "row"
-    kept = f"{_place(y, sampler.ndim, *more)} = {source};"
+    kept = f"{sample_at(y, sampler.ndim, *more)} = {source};"
     body = [
         f"const int64_t row = {found.at('at++')};",
         *loops(more, y.shape[sampler.ndim :], [kept]),
@@ -304,7 +302,7 @@ def _different_rows(
         "else {",
         f"tn_different_rows(&g, {count}, {wanted}, {table}, {order.name}, {found.name});",
         "int64_t at = 0;",
-        *_over(y, body, sampler.ndim),
+        *over_samples(y, body, sampler.ndim),
         "}",
     ]
 

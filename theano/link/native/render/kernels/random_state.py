@@ -29,15 +29,18 @@ def sample_from_words(task: SampleFromWords, polls: int, *given: Any) -> list[st
     return [f"{wrong.at('0')} = 0;", named, *lines]
 
 
-def _over(y: Array, body: Sequence[str], ndim: int) -> list[str]:
+def over_samples(y: Array, body: Sequence[str], ndim: int) -> list[str]:
+    """Return loops over samples around a body."""
     return loops(indices("i", ndim), y.shape[:ndim], body)
 
 
-def _place(y: Array, ndim: int, *more: str) -> str:
+def sample_at(y: Array, ndim: int, *more: str) -> str:
+    """Return the sample of these loops, or an element of it."""
     return y.at(*indices("i", ndim), *more) if ndim or more else y.at("0")
 
 
-def _indices_of(where: Where) -> list[str]:
+def indices_of(where: Where) -> list[str]:
+    """Return where in a parameter the one of a sample is."""
     return ["0" if d is None else f"i{d}" for d in where]
 
 
@@ -75,10 +78,12 @@ _DISTRIBUTIONS = {
 def _by_distribution(sampler: ByDistribution, y: Array, wrong: str, *given: Array) -> list[str]:
     names: dict[str, str] = {}
     for k, (where, x) in enumerate(zip(sampler.where, given, strict=True)):
-        names |= {f"p{k}": x.at(*_indices_of(where)), f"t{k}": x.kind}
+        names |= {f"p{k}": x.at(*indices_of(where)), f"t{k}": x.kind}
     sampled, valid = (text.format(**names) for text in _DISTRIBUTIONS[sampler.distribution])
-    place = _place(y, sampler.ndim)
-    return _over(y, [f"if ({valid}) {place} = {sampled};", f"else {wrong} = 1;"], sampler.ndim)
+    place = sample_at(y, sampler.ndim)
+    return over_samples(
+        y, [f"if ({valid}) {place} = {sampled};", f"else {wrong} = 1;"], sampler.ndim
+    )
 
 
 # ---- permutations, choices and multinomial samples ----
@@ -87,12 +92,12 @@ def _by_distribution(sampler: ByDistribution, y: Array, wrong: str, *given: Arra
 def _permutations(
     sampler: Permutations, y: Array, order: Array, wrong: str, count: str
 ) -> list[str]:
-    kept = f"{_place(y, sampler.ndim, 'k')} = {order.at('k')};"
+    kept = f"{sample_at(y, sampler.ndim, 'k')} = {order.at('k')};"
     body = [
         f"tn_mt_permutation(words, {count}, {order.name});",
         *loops(["k"], [count], [kept]),
     ]
-    return _over(y, body, sampler.ndim)
+    return over_samples(y, body, sampler.ndim)
 
 
 def _chosen(a: Array, of_vector: bool, index: str) -> str:
@@ -104,17 +109,17 @@ def _even_choices(sampler: EvenChoices, y: Array, *given: Any) -> list[str]:
     if not sampler.replace:
         # the first of a permutation
         order, _, a, count = given
-        body = [f"{_place(y, ndim)} = {_chosen(a, vector, order.at('at++'))};"]
+        body = [f"{sample_at(y, ndim)} = {_chosen(a, vector, order.at('at++'))};"]
         shuffled = f"tn_mt_permutation(words, {count}, {order.name});"
-        return [shuffled, "int64_t at = 0;", *_over(y, body, ndim)]
+        return [shuffled, "int64_t at = 0;", *over_samples(y, body, ndim)]
     wrong, a, *length = given
     count = length[0] if vector else f"(int64_t){a.at('0')}"
     index = f"tn_mt_up_to(words, (uint64_t){count} - 1)"
     body = [
-        f"if ({count} > 0) {_place(y, ndim)} = {_chosen(a, vector, index)};",
+        f"if ({count} > 0) {sample_at(y, ndim)} = {_chosen(a, vector, index)};",
         f"else {wrong} = 1;",
     ]
-    return _over(y, body, ndim)
+    return over_samples(y, body, ndim)
 
 
 def _choices_by_probability(sampler: ChoicesByProbability, y: Array, *given: Any) -> list[str]:
@@ -124,12 +129,12 @@ def _choices_by_probability(sampler: ChoicesByProbability, y: Array, *given: Any
     sums, wrong, a, p, count = given
     index = f"tn_mt_above({sums.name}, {count}, tn_mt_double(words))"
     summed = [f"{sums.at('k')} = {p.at('k')};"]
-    chosen = f"{_place(y, sampler.ndim)} = {_chosen(a, sampler.of_vector, index)};"
+    chosen = f"{sample_at(y, sampler.ndim)} = {_chosen(a, sampler.of_vector, index)};"
     return [
         *loops(["k"], [count], summed),
         f"if (!tn_mt_summed({sums.name}, {count}, {sampler.tolerance!r})) {wrong} = 1;",
         "else {",
-        *_over(y, [chosen], sampler.ndim),
+        *over_samples(y, [chosen], sampler.ndim),
         "}",
     ]
 
@@ -140,13 +145,13 @@ def _different_choices(sampler: ChoicesByProbability, y: Array, *given: Any) -> 
     copied = f"{left.at('k')} = {sums.at('k')} = {p.at('k')};"
     probable = f"tn_mt_summed({sums.name}, {count}, {sampler.tolerance!r})"
     places = f"words, {left.name}, {sums.name}, {count}, {found.name}, {wanted}"
-    body = [f"{_place(y, sampler.ndim)} = {_chosen(a, sampler.of_vector, found.at('at++'))};"]
+    body = [f"{sample_at(y, sampler.ndim)} = {_chosen(a, sampler.of_vector, found.at('at++'))};"]
     return [
         *loops(["k"], [count], [copied]),
         f"if (!{probable} || !tn_mt_different({places})) {wrong} = 1;",
         "else {",
         "int64_t at = 0;",
-        *_over(y, body, sampler.ndim),
+        *over_samples(y, body, sampler.ndim),
         "}",
     ]
 
@@ -154,23 +159,23 @@ def _different_choices(sampler: ChoicesByProbability, y: Array, *given: Any) -> 
 def _multinomial(sampler: Multinomial, y: Array, row: Array, wrong: str, *given: Any) -> list[str]:
     """One category after the other, of the trials that are left."""
     trials, p, count = given
-    copied = f"{row.at('k')} = {p.at(*_indices_of(sampler.of_row), 'k')};"
+    copied = f"{row.at('k')} = {p.at(*indices_of(sampler.of_row), 'k')};"
     category = f"{row.at('k')} / rest, k, {count}, {int(sampler.skips)}"
     below_one = f"tn_mt_below_one_{SUFFIX[p.dtype]}({row.name}, {count})"
     body = [
         *loops(["k"], [count], [copied]),
-        f"int64_t left = {trials.at(*_indices_of(sampler.of_number))};",
+        f"int64_t left = {trials.at(*indices_of(sampler.of_number))};",
         "double rest = 1;",
         f"if (left < 0 || !{below_one}) {wrong} = 1;",
         "else",
         f"for (int64_t k = 0; k < {count}; k++) {{",
         f"const int64_t sampled = tn_mt_next_count(words, left, {category});",
-        f"{_place(y, sampler.ndim, 'k')} = sampled;",
+        f"{sample_at(y, sampler.ndim, 'k')} = sampled;",
         "left -= sampled;",
         f"rest -= {row.at('k')};",
         "}",
     ]
-    return _over(y, body, sampler.ndim)
+    return over_samples(y, body, sampler.ndim)
 
 
 _SAMPLES: dict[type, Callable[..., list[str]]] = {
