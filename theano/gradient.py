@@ -1,7 +1,7 @@
 """Theano 1.0's `theano.gradient`: symbolic derivatives, and ways to shape them."""
 
 import re
-from collections.abc import Iterator, KeysView, Mapping, Sequence, ValuesView
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -49,6 +49,7 @@ from theano.gof.test_values import compute_possible_test_values, tests_only_resu
 from theano.pytensor_internals.functions.compiling import as_list_or_tuple, mode_not_slow
 from theano.support.garbage_collection import rare_collections
 from theano.support.recursion_depth import with_room_for_deep_graphs
+from theano.support.views_as_lists import as_list
 
 __all__ = [
     "ConsiderConstant",
@@ -157,9 +158,7 @@ def grad(
     array([2., 4., 6.])
     """
     check_cost(cost)
-    if isinstance(wrt, KeysView | ValuesView | Iterator):
-        # lists of Python 2, as in `wrt=parameters.values()`
-        wrt = list(wrt)
+    wrt = as_list(wrt)
     for variable in listed(wrt):
         if not isinstance(variable, Variable):
             raise TypeError(f"grad: expected wrt to be variables, got {variable!r}")

@@ -1,7 +1,6 @@
 """`theano.gradient`: products with the Jacobian, and ways to change a gradient."""
 
 import functools
-from collections import OrderedDict
 
 import numpy as np
 import pytest
@@ -351,12 +350,3 @@ def test_gradients_that_are_wide_for_another_reason_stay_so():
     with theano.config.change_flags(floatX="float64"):
         x, d = T.fvector("x"), T.dvector("d")
         assert theano.grad(T.switch(T.gt(x, 0), x * d, 0).sum(), x).dtype == "float64"
-
-
-def test_wrt_may_be_what_was_a_list_in_python_2():
-    x, y = T.dscalars("x", "y")
-    parameters = OrderedDict(x=x, y=y)
-    for wrt in (parameters.values(), dict(parameters).values(), iter([x, y]), {x: 1, y: 2}.keys()):
-        gradients = theano.grad(x**2 * y, wrt)
-        assert isinstance(gradients, list)
-        assert [float(g.eval({x: 3.0, y: 2.0})) for g in gradients] == [12.0, 9.0]

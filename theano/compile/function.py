@@ -31,6 +31,7 @@ from theano.pytensor_internals.functions.compiling import (
 from theano.support import recursion_depth
 from theano.support.garbage_collection import counted_when_it_dies, rare_collections
 from theano.support.recursion_depth import with_room_for_deep_graphs
+from theano.support.views_as_lists import as_list
 from theano.updates import OrderedUpdates
 
 __all__ = ["function", "function_dump"]
@@ -136,6 +137,7 @@ def function(
     >>> float(total.get_value())
     3.0
     """
+    inputs, outputs = as_list(inputs), as_list(outputs)
     if not isinstance(inputs, list | tuple):
         raise TypeError(
             "Input variables of a Theano function should be contained in a list, even when there "

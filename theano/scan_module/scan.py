@@ -26,6 +26,7 @@ from theano.scan_module.call.written_step import WrittenStep
 from theano.scan_module.loop.arguments import LoopSettings
 from theano.source_locations.one_trace import traced_as_one
 from theano.support.garbage_collection import rare_collections
+from theano.support.views_as_lists import as_list
 from theano.updates import OrderedUpdates
 
 
@@ -117,6 +118,8 @@ def scan(
     >>> theano.function([a], slope)([1.0, 2.0, 3.0])
     array([ 3., 12., 27.])
     """
+    sequences, outputs_info = as_list(sequences), as_list(outputs_info)
+    non_sequences = as_list(non_sequences)
     check_arrays(
         dict(
             sequences=sequences,

@@ -43,7 +43,7 @@ class RandomStreams(RandomStreamsBase):
     def __init__(self, seed: Any = None):
         self.state_updates: list[tuple[SharedVariable, Variable]] = []
         self.default_instance_seed = seed
-        self.gen_seedgen = np.random.RandomState(seed)
+        self.gen_seedgen = _seeded(seed)
 
     def updates(self) -> list[tuple[SharedVariable, Variable]]:
         """Return each generator with its next state, as `theano.function` takes updates."""
@@ -51,7 +51,7 @@ class RandomStreams(RandomStreamsBase):
 
     def seed(self, seed: Any = None) -> None:
         """Start all the generators again, from `seed` or from the first seed."""
-        seeds = np.random.RandomState(self.default_instance_seed if seed is None else seed)
+        seeds = _seeded(self.default_instance_seed if seed is None else seed)
         for generator, _ in self.state_updates:
             generator.set_value(_next_generator(seeds), borrow=True)
 
@@ -92,6 +92,15 @@ class RandomStreams(RandomStreamsBase):
             warnings.simplefilter("ignore", DeprecationWarning)
             generator.default_update = following
         return sampled
+
+
+def _seeded(seed: Any) -> np.random.RandomState:
+    """Return a generator of a seed that a user gave."""
+    try:
+        return np.random.RandomState(seed)
+    except (TypeError, ValueError) as error:
+        expected = "an integer from 0 to 2**32 - 1, or an array of such"
+        raise type(error)(f"RandomStreams: expected as a seed {expected}, got {seed!r}") from None
 
 
 def _next_generator(seeds: np.random.RandomState) -> np.random.RandomState:

@@ -12,6 +12,7 @@ from pytensor.tensor.type import integer_dtypes
 from pytensor.tensor.variable import TensorVariable
 
 from theano.pytensor_internals.operations import axes
+from theano.support.views_as_lists import as_list
 from theano.tensor.as_tensor import as_tensor_variable
 
 
@@ -49,6 +50,7 @@ def stack(*tensors: Any, **kwargs: Any) -> TensorVariable:
         raise TypeError(f"stack: expected the keywords 'tensors' and 'axis', got {sorted(unknown)}")
     if "tensors" in kwargs:
         tensors = (kwargs["tensors"], *tensors)
+    tensors = tuple(as_list(given) for given in tensors)
     if not tensors or (isinstance(tensors[0], list | tuple) and not tensors[0]):
         raise ValueError("stack: expected at least one tensor, got none")
     axis = kwargs.get("axis", 0)
@@ -171,6 +173,7 @@ def concatenate(tensor_list: Sequence[Any], axis: Any = 0) -> TensorVariable:
     TypeError
         The tensors are not in a tuple or a list.
     """
+    tensor_list = as_list(tensor_list)
     if not isinstance(tensor_list, tuple | list):
         raise TypeError(
             "concatenate: The 'tensors' argument must be a tuple or a list, make sure you did not "

@@ -5,6 +5,7 @@ one another, and is sealed.
 """
 
 import ctypes
+import logging
 import os
 import threading
 from collections.abc import Callable, Iterable, Iterator
@@ -31,6 +32,7 @@ from theano.rewriting.disk.sealing import opened
 
 _DISTRIBUTION = "theano-scan"
 
+_log = logging.getLogger(__name__)
 _lock = threading.RLock()
 _loaded: ctypes.CDLL | None = None
 
@@ -159,6 +161,7 @@ def build(folder: Path, compiler: Command) -> ctypes.CDLL:
     BuildError
         If the compiler fails.
     """
+    _log.warning("compiling the C runtime, once for this version: it may take a minute")
     with building_folder(folder) as work:
         made = work / library_name(hash_of_compiler(compiler))
         compile_library(compiler, made)
