@@ -13,7 +13,7 @@ import pytest
 
 from tests_scan_grad.native.runtime import emulated, runtime_calls
 from tests_scan_grad.native.test_threads import loops_of, program_of
-from theano.link.native.build.compiler import FLAGS
+from theano.link.native.build.compiler_flags import FLAGS
 from theano.link.native.runtime import build, load
 
 LEVELS = ("-O0", "-O1", "-O2")

@@ -6,6 +6,7 @@ import pytest
 
 from tests_scan_grad.disk.damaged_files import put
 from theano.link.native.build import compiler, libraries, objects
+from theano.link.native.build.compiler_flags import FLAGS
 from theano.link.native.build.libraries import build_of
 from theano.link.native.build.objects import compile_ahead, object_files
 from theano.link.native.build.tiers import OPTIMIZED, QUICK
@@ -100,7 +101,7 @@ def library(code):
 
 def flag_of(flags):
     """How much the compiler optimizes."""
-    assert {*compiler.FLAGS} <= {*flags}
+    assert {*FLAGS} <= {*flags}
     return [flag for flag in flags if flag.startswith("-O")]
 
 

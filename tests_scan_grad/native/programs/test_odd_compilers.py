@@ -17,10 +17,10 @@ import theano
 import theano.tensor as T
 from tests_scan_grad.fresh_process import run_python
 from theano.link.native import report
-from theano.link.native.build import compiler, objects
+from theano.link.native.build import compiler, compiler_flags, objects
 from theano.link.native.build import libraries as build
 from theano.link.native.build.tiers import QUICK
-from theano.link.native.runtime.build import find_compiler, what_is_wrong_with
+from theano.link.native.runtime.build import accepted_flags, find_compiler, what_is_wrong_with
 
 if find_compiler() is None:
     pytest.skip("no C compiler", allow_module_level=True)
@@ -147,6 +147,44 @@ def test_a_command_with_arguments(cache, tmp_path, monkeypatch):
     assert find_compiler() == (str(ccache), *shlex.split(REAL), "-DONE=1 + 1")
     assert cumulative(0.75) == (True, [])
     assert Path(f"{ccache}.log").read_text().startswith(shlex.split(REAL)[0])
+
+
+REFUSED = "-fvect-cost-model=dynamic"
+
+
+def test_a_flag_that_a_compiler_does_not_know_is_left_out(cache, tmp_path, monkeypatch):
+    refuses = f'case " $* " in *" {REFUSED} "*) echo "unknown option" >&2; exit 1;; esac'
+    odd = script(tmp_path, f'{refuses}; echo "$@" >> "$0.log"; exec {{real}} "$@"')
+    monkeypatch.setenv("CC", str(odd))
+    assert cumulative(0.78125) == (True, [])
+    assert "-fno-math-errno" in Path(f"{odd}.log").read_text()
+    version = compiler._version((str(odd),))
+    # what a compiler takes is kept on disk, for this version of it
+    for _ in range(2):
+        compiler_flags._known_optional.cache_clear()
+        accepted_flags.cache_clear()
+        asked = Path(f"{odd}.log").stat().st_size
+        found = compiler_flags.without_unknown(
+            ["-O2", *compiler_flags.OPTIONAL], (str(odd),), version
+        )
+        assert found == ["-O2", *(flag for flag in compiler_flags.OPTIONAL if flag != REFUSED)]
+        assert Path(f"{odd}.log").stat().st_size == asked
+    assert compiler_flags.without_unknown([REFUSED], (str(odd),), "2") == []
+    assert Path(f"{odd}.log").stat().st_size > asked
+
+
+def test_zig_is_used_where_it_is_installed_and_nothing_else_is(tmp_path, monkeypatch):
+    package = tmp_path / "ziglang"
+    package.mkdir()
+    (package / "__init__.py").write_text("")
+    zig = script(package, 'shift; exec {real} "$@"', "zig")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delenv("CC", raising=False)
+    assert find_compiler() != (str(zig), "cc")
+    monkeypatch.setenv("PATH", str(package / "nothing"))
+    assert find_compiler() == (str(zig), "cc")
+    monkeypatch.setenv("CC", "no-such-compiler")
+    assert find_compiler() is None
 
 
 def test_a_path_with_spaces(cache, tmp_path, monkeypatch):

@@ -1,4 +1,4 @@
-"""The system's C compiler: its flags, what distinguishes its results, and runs of it."""
+"""The system's C compiler: what distinguishes its results, and runs of it."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from theano.configparser import caller_stacklevel
+from theano.link.native.build.compiler_flags import without_unknown
 from theano.link.native.build.processor_time import seconds_used
 from theano.link.native.ir.ir import CannotLower
 from theano.link.native.runtime.build import (
@@ -27,18 +28,6 @@ from theano.link.native.runtime.build import (
 from theano.rewriting.disk.building_folders import BuildingFolder, make_building_folder
 from theano.rewriting.disk.sealed_files import put_sealed
 from theano.support.data_classes import dataclass
-
-FLAGS = (
-    "-std=gnu11",
-    "-march=native",
-    "-ftree-vectorize",
-    "-fvect-cost-model=dynamic",
-    "-fno-math-errno",
-    "-fno-trapping-math",
-    # what is fused is said in the text: the bits of a result do not depend on what is optimized
-    "-ffp-contract=off",
-    "-fPIC",
-)
 
 
 def compiler() -> Command:
@@ -189,8 +178,7 @@ def run(
     """
     command = compiler()
     nice = ["nice", "-n", "10"] if behind and shutil.which("nice") else []
-    # the assembler reads what the compiler writes while it writes it
-    arguments = [*nice, *command, "-pipe", *flags]
+    arguments = [*nice, *command, *without_unknown(flags, command, _version(command))]
 
     def sources(work: Path) -> list[str]:
         if text is None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from theano.link.native.build.compiler import FLAGS
+from theano.link.native.build.compiler_flags import FLAGS
 from theano.link.native.render.loop_code import LoopCode
 from theano.link.native.render.program_text import ProgramText
 from theano.support.data_classes import dataclass

@@ -5,18 +5,23 @@ Installing the package uses this file by itself: it imports nothing but Python's
 """
 
 import hashlib
+import importlib.util
 import os
 import platform
 import shlex
 import shutil
 import struct
 import subprocess
+import tempfile
 from collections.abc import Sequence
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
 SOURCES = Path(__file__).resolve().parent
 FLAGS = ("-std=gnu11", "-O3", "-fPIC", "-pthread", "-ffp-contract=fast")
+# Left out where a compiler does not know them. Zig's checks for undefined behaviour unless asked not to.
+OPTIONAL_FLAGS = ("-fno-sanitize=undefined",)
 _COMPILERS = ("cc", "gcc", "clang")
 # What the compiler says where another folder may have room.
 _NO_ROOM = (
@@ -35,16 +40,26 @@ class BuildError(RuntimeError):
 
 
 def find_compiler() -> Command | None:
-    """Command of the C compiler: ``$CC`` where it is set, else ``cc``, ``gcc`` or ``clang``.
+    """Command of the C compiler: ``$CC`` where it is set, else ``cc``, ``gcc``, ``clang`` or Zig's.
 
-    ``$CC`` may have arguments, as in ``ccache gcc`` or ``gcc -m64``.
+    ``$CC`` may have arguments, as in ``ccache gcc`` or ``gcc -m64``. Zig's is installed by
+    ``pip install ziglang``, on any platform.
     """
     asked = os.environ.get("CC", "").strip()
     for words in _commands(asked) if asked else ((name,) for name in _COMPILERS):
         path = shutil.which(words[0])
         if path is not None:
             return (path, *words[1:])
-    return None
+    return None if asked else _zig()
+
+
+def _zig() -> Command | None:
+    """Return the command of Zig's C compiler, without Python's start before each run."""
+    package = importlib.util.find_spec("ziglang")
+    if package is None or package.origin is None:
+        return None
+    path = shutil.which("zig", path=str(Path(package.origin).parent))
+    return None if path is None else (path, "cc")
 
 
 def _commands(asked: str) -> list[Command]:
@@ -59,6 +74,28 @@ def _commands(asked: str) -> list[Command]:
 def c_files() -> list[Path]:
     """Return what is compiled."""
     return sorted(SOURCES.rglob("*.c"))
+
+
+@cache
+def accepted_flags(compiler: Command, flags: tuple[str, ...]) -> tuple[str, ...] | None:
+    """Return those of some flags that a compiler takes; None where it compiles nothing at all.
+
+    It is asked for all flags, then for each.
+    """
+    if _takes(compiler, flags):
+        return flags
+    if not _takes(compiler, ()):
+        return None
+    return tuple(flag for flag in flags if _takes(compiler, (flag,)))
+
+
+def _takes(compiler: Command, flags: tuple[str, ...]) -> bool:
+    with suppress(OSError), tempfile.TemporaryDirectory() as folder:
+        # clang only warns of some; Zig's links what is only to be checked
+        made = ["-x", "c", "-c", "-", "-o", os.path.join(folder, "nothing.o")]
+        command = [*compiler, "-Werror", *flags, *made]
+        return not subprocess.run(command, input=b"", capture_output=True, check=False).returncode
+    return False
 
 
 @cache
@@ -98,7 +135,11 @@ def compile_library(compiler: Command, made: Path, flags: tuple[str, ...] = FLAG
     sources = c_files()
     objects = [made.with_name(source.stem + ".o") for source in sources]
     # which sources a library was made from: the loader looks
-    flags = (*flags, f'-DTN_SOURCES="{hash_of_sources()}"')
+    flags = (
+        *flags,
+        *(accepted_flags(compiler, OPTIONAL_FLAGS) or ()),
+        f'-DTN_SOURCES="{hash_of_sources()}"',
+    )
     commands = [
         [*compiler, *flags, "-c", str(source), "-o", str(out)]
         for source, out in zip(sources, objects, strict=True)

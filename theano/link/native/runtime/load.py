@@ -145,9 +145,9 @@ def _load(installed: Iterable[Path], cache: Path) -> ctypes.CDLL:
         raise BuildError(f"the C compiler {compiler} cannot be run: {error}") from error
     raise NoCompiler(
         "the native engine needs a C compiler, and neither cc, gcc nor clang (nor what the "
-        "environment variable CC names) was found. Install one: 'apt install gcc' on Debian "
-        "and Ubuntu, 'dnf install gcc' on Fedora, 'xcode-select --install' on macOS, 'conda "
-        "install c-compiler' in a conda environment."
+        "environment variable CC names) was found. Install one: 'pip install ziglang' on any "
+        "platform, 'apt install gcc' on Debian and Ubuntu, 'dnf install gcc' on Fedora, "
+        "'xcode-select --install' on macOS."
     )
 
 
@@ -161,7 +161,8 @@ def build(folder: Path, compiler: Command) -> ctypes.CDLL:
     BuildError
         If the compiler fails.
     """
-    _log.warning("compiling the C runtime, once for this version: it may take a minute")
+    by = " ".join(compiler)
+    _log.warning("compiling the C runtime, once for this version, by %s: it may take a minute", by)
     with building_folder(folder) as work:
         made = work / library_name(hash_of_compiler(compiler))
         compile_library(compiler, made)
