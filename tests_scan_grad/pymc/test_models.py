@@ -264,7 +264,7 @@ def test_the_mode_is_pickled():
 def test_discrete_variables_are_refused_by_name():
     with pm.Model() as model:
         pm.Poisson("events", 2)
-    with pytest.raises(ValueError, match="continuous types: events"):
+    with pytest.raises(ValueError, match="discrete: events"):
         theano.pymc.logp_dlogp(model)
 
 

@@ -13,12 +13,20 @@ from nutpie.compile_pymc import CompiledPyMCModel, _prepare_dims_and_coords
 from theano.link.native import NotNativeError, c_function
 from theano.link.native.run.c_function import CFunction
 from theano.link.native.runtime.load import symbol
+from theano.pymc.captured_variables import refuse_captured
 from theano.pymc.data import value_of_data
 from theano.pymc.density import compiled, density_and_gradient, is_random, of_sampler
+from theano.pymc.freezing import frozen
 from theano.pymc.kept_values import KeptValues, coordinates, function_of_posterior
 from theano.pymc.models import model_of
-from theano.pymc.points import Points
-from theano.pymc.starts import FlatInitialPoint, InitialPoint, check_starts, starting_points
+from theano.pymc.points import Points, refuse_discrete
+from theano.pymc.starts import (
+    FlatInitialPoint,
+    InitialPoint,
+    check_starts,
+    is_finite,
+    starting_points,
+)
 
 
 @dataclass(frozen=True)
@@ -33,10 +41,13 @@ class CompiledModel(CompiledPyMCModel):
         Where each variable lies in the vector of a point.
     starts
         Points at which chains may start.
+    frozen
+        Whether data and lengths are constants.
     """
 
     points: Points | None = None
     starts: tuple[dict[str, Any], ...] = ()
+    frozen: bool = False
 
     def with_data(
         self, *, coords: Mapping[str, Any] | None = None, **updates: Any
@@ -63,6 +74,11 @@ class CompiledModel(CompiledPyMCModel):
         values = {variable: self.shared_data[key] for variable, key in self.shared_var_keys.items()}
         for name, value in updates.items():
             named = [variable for variable in values if variable.name == name]
+            if not named and self.frozen:
+                raise KeyError(
+                    f"no data {name!r}: the model's data are constants of what was compiled;"
+                    " compile_model(..., freeze_model=False) leaves them to be changed"
+                )
             if not named:
                 known = ", ".join(sorted(str(variable.name) for variable in values)) or "none"
                 raise KeyError(f"no data {name!r} in the model, which has {known}")
@@ -126,6 +142,7 @@ def compile_model(
     jitter_rvs: Iterable[Any] | None = None,
     default_initialization_strategy: str = "support_point",
     var_names: Iterable[str] | None = None,
+    freeze_model: bool | None = None,
 ) -> CompiledModel:
     """Compile a model for ``nutpie.sample``: no Python runs, and no lock is held, while it samples.
 
@@ -134,7 +151,12 @@ def compile_model(
     model : pymc.Model, optional
         All its free variables are continuous. Inside of a model's ``with`` block it is that one.
     initial_points, jitter_rvs, default_initialization_strategy, var_names
-        As for ``nutpie.compile_pymc_model``.
+        As for ``nutpie.compile_pymc_model``. Where the density is finite at none of ten points
+        with jitter, chains start at the one without.
+    freeze_model
+        Whether data and lengths of dimensions become constants, so that what follows from them is
+        computed once; ``with_data`` cannot change them then. By default models without
+        ``pm.Data`` are frozen.
 
     Returns
     -------
@@ -147,22 +169,21 @@ def compile_model(
     NotNativeError
         If Python runs a part of the model; the message says which. `theano.pymc.sample` samples it.
     ValueError
-        If a free variable is discrete, or the shape of a value that is kept of a draw depends on
-        the free variables.
+        If a free variable is discrete (`theano.pymc.sample` samples it), or the shape of a value
+        that is kept of a draw depends on the free variables.
     pymc.exceptions.SamplingError
         If the density and its gradient are finite at none of ten starting points; the message
         names the variable.
     """
-    model = model_of(model, "compile_model")
+    given = model_of(model, "compile_model")
+    refuse_discrete(given)
+    refuse_captured(given)
+    model = frozen(given, freeze_model)
     if default_initialization_strategy == "support_point" and jitter_rvs is None:
         jitter_rvs = model.free_RVs
-    first_point = InitialPoint.of(
-        model,
-        [model.rvs_to_values[free].name for free in model.free_RVs],
-        overrides=initial_points,
-        default_strategy=default_initialization_strategy,
-        jitter_rvs=set(jitter_rvs or ()),
-    )
+    overrides = {getattr(free, "name", free): v for free, v in (initial_points or {}).items()}
+    jittered = [model[getattr(free, "name", free)] for free in jitter_rvs or ()]
+    first_point = InitialPoint.of(model, overrides, default_initialization_strategy, jittered)
     starts = starting_points(first_point)
     points = Points.of(model, starts[0])
     values = density_and_gradient(model, points)
@@ -174,6 +195,9 @@ def compile_model(
     density = compiled(model, points, values)
     names, draws = function_of_posterior(model, points, var_names)
     functions = c_function(density), c_function(draws)
+    if jittered and not any(is_finite(functions[0], points.flat(start)) for start in starts):
+        first_point = InitialPoint.of(model, overrides, default_initialization_strategy)
+        starts = [first_point.by_name(0), *starts]
     check_starts(functions[0], points, starts, model)
     kept = KeptValues.of(names, functions[1], points.flat(starts[0]))
     data = dict.fromkeys(v for f in (density, draws) for v in f.get_shared())
@@ -194,5 +218,6 @@ def compile_model(
         reparameterized_names=transformed,
         points=points,
         starts=tuple(starts),
+        frozen=model is not given,
         **_called(*functions, points.count, kept),
     )

@@ -19,9 +19,10 @@ from theano.link.native import NotNativeError, c_function
 from theano.link.native.runtime.load import symbol
 from theano.pymc.captured_variables import refuse_captured
 from theano.pymc.eigenvectors import warn_of_eigenvectors
+from theano.pymc.freezing import frozen
 from theano.pymc.models import model_of
 from theano.pymc.modes import with_conditions
-from theano.pymc.points import Points, joined
+from theano.pymc.points import Points, joined, refuse_discrete
 from theano.scan_module.adopt import adopt
 
 _NUMBERS = np.dtype("float64")
@@ -153,7 +154,7 @@ def _direct_call(function: Any, count: int) -> _DirectCall | None:
         return None
 
 
-def logp_dlogp(model: Any = None, mode: Any = None) -> LogDensity:
+def logp_dlogp(model: Any = None, mode: Any = None, freeze_model: bool | None = None) -> LogDensity:
     """Compile the log density of a model and its gradient; loops get this package's gradient.
 
     Parameters
@@ -162,6 +163,10 @@ def logp_dlogp(model: Any = None, mode: Any = None) -> LogDensity:
         All its free variables are continuous. Inside of a model's ``with`` block it is that one.
     mode : optional
         Of `theano.function`; by default the native engine's.
+    freeze_model : bool, optional
+        Whether data and lengths of dimensions become constants, so that what follows from them is
+        computed once, and ``pm.set_data`` has no effect. By default models without ``pm.Data``
+        are frozen.
 
     Returns
     -------
@@ -174,6 +179,8 @@ def logp_dlogp(model: Any = None, mode: Any = None) -> LogDensity:
     ------
     ValueError
         If a free variable is discrete.
+    NotImplementedError
+        If the model is to be frozen, and PyMC cannot copy it.
 
     Examples
     --------
@@ -185,6 +192,9 @@ def logp_dlogp(model: Any = None, mode: Any = None) -> LogDensity:
     (-2.3378770664093453, array([-0., -1.]))
     """
     model = model_of(model, "logp_dlogp")
+    refuse_discrete(model)
+    refuse_captured(model)
+    model = frozen(model, freeze_model)
     points = Points.of(model, model.initial_point(0))
     return LogDensity(compiled(model, points, density_and_gradient(model, points), mode), points)
 

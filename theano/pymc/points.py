@@ -44,10 +44,8 @@ class Points:
     @classmethod
     def of(cls, model: Any, initial: dict[str, np.ndarray]) -> Points:
         """Those of a model, of which one point is known."""
+        refuse_discrete(model)
         variables = [model.rvs_to_values[free] for free in model.free_RVs]
-        discrete = [v for v in variables if not v.type.dtype.startswith("float")]
-        if discrete:
-            raise ValueError(f"Can only compute the gradient of continuous types: {discrete[0]}")
         shapes = tuple(np.shape(initial[v.name]) for v in variables)
         vector = TensorType("float64", shape=(sum(map(prod, shapes)),))("point")
         return cls(tuple(v.name for v in variables), tuple(variables), shapes, vector)
@@ -114,6 +112,22 @@ class Points:
             name: np.asarray(vector[part]).reshape(shape)
             for name, part, shape in zip(self.names, self.slices, self.shapes, strict=True)
         }
+
+
+def discrete_variables(model: Any) -> list[str]:
+    """Return the names of the free variables that have no gradient."""
+    values = [model.rvs_to_values[free] for free in model.free_RVs]
+    return [value.name for value in values if not value.type.dtype.startswith("float")]
+
+
+def refuse_discrete(model: Any) -> None:
+    """Raise a ValueError for a model with discrete free variables, with their names."""
+    discrete = discrete_variables(model)
+    if discrete:
+        raise ValueError(
+            "Can only compute the gradient of continuous types, and these free variables are"
+            f" discrete: {', '.join(discrete)}. theano.pymc.sample samples the model"
+        )
 
 
 def slices_of(shapes: Iterable[tuple[int, ...]]) -> list[slice]:

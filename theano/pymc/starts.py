@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from threading import Lock
 from typing import Any
 
@@ -34,9 +34,18 @@ class InitialPoint:
         self._generators = find_rng_nodes(function.maker.fgraph.outputs)
 
     @classmethod
-    def of(cls, model: Any, names: Sequence[str], **settings: Any) -> InitialPoint:
+    def of(
+        cls, model: Any, overrides: dict[Any, Any], strategy: str, jittered: Iterable[Any] = ()
+    ) -> InitialPoint:
         """Compile that of a model, with settings of PyMC's ``make_initial_point_fn``."""
-        seeded = make_initial_point_fn(model=model, return_transformed=True, **settings)
+        names = [model.rvs_to_values[free].name for free in model.free_RVs]
+        seeded = make_initial_point_fn(
+            model=model,
+            overrides=overrides,
+            default_strategy=strategy,
+            jitter_rvs=set(jittered),
+            return_transformed=True,
+        )
         # the compiled function, which can be pickled; what seeds it cannot
         return cls(seeded.__wrapped__, names)  # type: ignore[attr-defined]
 
@@ -65,6 +74,12 @@ class FlatInitialPoint:
 def starting_points(first_point: InitialPoint) -> list[dict[str, Any]]:
     """Return points at which chains may start, by names."""
     return [first_point.by_name(seed) for seed in range(TRIALS)]
+
+
+def is_finite(density: Callable[[np.ndarray], Sequence[Any]], point: np.ndarray) -> bool:
+    """Return whether a density and its gradient are finite at a point."""
+    value, gradient = density(point)
+    return bool(np.isfinite(value) and np.isfinite(gradient).all())
 
 
 def check_starts(
