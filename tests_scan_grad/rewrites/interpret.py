@@ -147,6 +147,10 @@ def _performed(node: Apply, operands: list[Any]) -> list[Any]:
         node = Apply(op, node.inputs, [v.type() for v in node.outputs])
     elif isinstance(node.op, AllocEmpty):
         return [np.zeros([int(n) for n in operands], node.outputs[0].type.dtype)]
+    elif isinstance(getattr(node.op, "core_op", None), AllocEmpty):
+        batch = np.broadcast_shapes(*(n.shape for n in operands))
+        lengths = [int(n.flat[0]) for n in operands]
+        return [np.zeros([*batch, *lengths], node.outputs[0].type.dtype)]
     elif isinstance(node.op, Elemwise) and isinstance(node.op.scalar_op, Composite):
         return _of_inner_graph(node.op.scalar_op, operands)
     elif (

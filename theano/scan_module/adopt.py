@@ -6,13 +6,17 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from pytensor.compile.builders import OpFromGraph
 from pytensor.graph.basic import Apply, Variable
 from pytensor.graph.traversal import io_toposort
+from pytensor.tensor.blockwise import Blockwise
 from pytensor.tensor.subtensor import Subtensor
 
 from theano.pytensor_internals.graphs.scan import Scan as PyTensorScan
+from theano.scan_module.batched_loops import batched, is_graph_of_loops
 from theano.scan_module.loop.arguments import Loop, unpack
 from theano.scan_module.loop.state_types import with_states_typed_by_both
+from theano.scan_module.loop.step_copy import copied
 from theano.scan_module.scan_op import Scan
 
 
@@ -112,11 +116,23 @@ def _adopted(outputs: list[Variable]) -> list[Variable]:
     new: dict[Variable, Variable] = {}
     for node in io_toposort([], outputs):
         inputs = [new.get(variable, variable) for variable in node.inputs]
-        foreign = isinstance(node.op, PyTensorScan) and not isinstance(node.op, Scan)
-        if not foreign and inputs == node.inputs:
+        unchanged = inputs == node.inputs
+        rebuilt = node if unchanged else node.clone_with_new_inputs(inputs)
+        results = _adopted_results(rebuilt)
+        if results is None and unchanged:
             continue
-        rebuilt = node.clone_with_new_inputs(inputs)
-        if foreign:
-            rebuilt = adopt_node(rebuilt)
-        new.update(zip(node.outputs, rebuilt.outputs, strict=True))
+        new.update(zip(node.outputs, results or rebuilt.outputs, strict=True))
     return [new.get(variable, variable) for variable in outputs]
+
+
+def _adopted_results(node: Apply) -> list[Variable] | None:
+    """Return the results of a node by loops of this package; None where none of its own is foreign."""
+    if isinstance(node.op, PyTensorScan):
+        return None if isinstance(node.op, Scan) else adopt_node(node).outputs
+    if isinstance(node.op, Blockwise):
+        results = batched(node)
+        return None if results is None else _adopted(results)
+    if isinstance(node.op, OpFromGraph) and is_graph_of_loops(node.op):
+        given = dict(zip(node.op.inner_inputs, node.inputs, strict=True))
+        return _adopted(copied(node.op.inner_outputs, given))
+    return None

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytensor.tensor as pt
+from pytensor.graph.replace import vectorize_graph
 
 import theano
 from tests_scan_grad.rewrites.making import Maker, recipe
@@ -199,3 +200,12 @@ def loops_whose_memory_may_be_used_again(m: Maker):
     start = h0 * 2
     h, _ = theano.scan(lambda a, h: pt.tanh(a + h), [x], [start])
     return [h, *m.one_of([], [start], [start.sum()])]
+
+
+@recipe(FAMILY, "loops_in_batches")
+def loops_of_a_batch(m: Maker):
+    x, batch = m.array((m.one_of(1, 3),), TYPES), m.one_of(1, 2)
+    a = pt.scalar(dtype=x.type.dtype)
+    rows, many = pt.stack([x, x + 1, x**2][:batch]), pt.as_tensor([x[0], x[-1] / 2, x[0]][:batch])
+    h, _ = theano.scan(lambda v, h, a: pt.tanh(a * h + v), [x], [pt.zeros_like(a)], [a])
+    return vectorize_graph(h, {x: rows, a: many})

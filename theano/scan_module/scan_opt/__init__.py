@@ -9,6 +9,7 @@ from __future__ import annotations
 from theano.rewriting.database import FAST_COMPILE_TAG, FAST_RUN_TAG, optdb, register_for_tags
 from theano.rewriting.step_modes import step_modes
 from theano.scan_module.scan_opt.conversion.loops_are_ours import LoopsAreOurs
+from theano.scan_module.scan_opt.conversion.loops_in_batches import LOOPS_IN_BATCHES
 from theano.scan_module.scan_opt.conversion.one_length_each import OneLengthEach
 from theano.scan_module.scan_opt.conversion.pad_initial_values import PAD_INITIAL_VALUES
 from theano.scan_module.scan_opt.conversion.results_apart import ResultsApart
@@ -54,6 +55,7 @@ _QUICK_STEPS = StepsRewrittenOnce("steps_for_fast_compile", lambda: step_modes()
 
 # name, rewriter, position, tags. PyTensor's own rewrites of loops run from 0.05 on.
 REWRITES = (
+    ("loops_in_batches", LOOPS_IN_BATCHES, -0.51, (FAST_RUN_TAG, FAST_COMPILE_TAG)),
     ("unify_forward_loops", UnifyForwardLoops(), -0.5, (FAST_RUN_TAG, FAST_COMPILE_TAG)),
     ("record_loops", RecordLoops(), -0.49, (FAST_RUN_TAG, FAST_COMPILE_TAG)),
     ("drop_dead_results", DropDeadResults(), 0.045, (FAST_RUN_TAG,)),
