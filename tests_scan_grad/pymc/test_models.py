@@ -24,7 +24,7 @@ from pytensor.scan.op import Scan as PyTensorScan  # noqa: E402
 
 import theano.pymc  # noqa: E402
 from tests_scan_grad.fresh_process import ROOT, printed_by  # noqa: E402
-from theano.link.native import NotNativeError, report  # noqa: E402
+from theano.link.native import report  # noqa: E402
 from theano.scan_module.scan_op import Scan  # noqa: E402
 
 STEPS = 40
@@ -294,34 +294,6 @@ def test_calls_at_the_same_time_have_numbers_of_their_own():
     assert not wrong
     # what a later call computes is not written into an earlier call's gradient
     assert all((density(p)[1] == g).all() for p, (_, g) in zip(points, alone, strict=True))
-
-
-def test_a_model_with_a_part_of_python_is_refused_with_the_reason():
-    with pm.Model() as model:
-        x = pm.Normal("x", shape=2)
-        pm.Potential("printed", pytensor.printing.Print("seen")(x).sum())
-    with pytest.raises(NotNativeError, match="Print"):
-        theano.pymc.compile_model(model)
-
-
-def test_a_loop_with_a_part_of_python_is_refused_or_sampled_by_pymc(capfd):
-    with pm.Model() as model:
-        x = pm.Normal("x")
-        path = pytensor.scan(
-            lambda before, x: pytensor.printing.Print("seen")(before / 2 + x),
-            outputs_info=[pt.constant(np.float64(0))],
-            non_sequences=[x],
-            n_steps=3,
-            return_updates=False,
-        )
-        pm.Normal("y", path[-1], 1, observed=1.0)
-    with pytest.raises(NotNativeError, match="Print"):
-        theano.pymc.compile_model(model)
-    trace = theano.pymc.sample(
-        model, draws=15, tune=20, chains=1, cores=1, random_seed=1, progressbar=False
-    )
-    assert np.isfinite(trace.posterior["x"]).all()
-    assert "seen" in capfd.readouterr().out
 
 
 def test_a_point_that_is_not_of_the_model_is_refused_by_name():

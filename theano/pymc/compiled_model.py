@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields, replace
 from types import SimpleNamespace
@@ -11,7 +12,7 @@ import numpy as np
 from nutpie.compile_pymc import CompiledPyMCModel, _prepare_dims_and_coords
 
 from theano.link.native import NotNativeError, c_function
-from theano.link.native.run.c_function import CFunction
+from theano.link.native.run.c_function import CFunction, python_parts
 from theano.link.native.runtime.load import symbol
 from theano.pymc.captured_variables import refuse_captured
 from theano.pymc.data import value_of_data
@@ -27,6 +28,9 @@ from theano.pymc.starts import (
     is_finite,
     starting_points,
 )
+
+# PyMC's own, whose messages are shown where its samplers' are
+_log = logging.getLogger("pymc")
 
 
 @dataclass(frozen=True)
@@ -121,6 +125,14 @@ def _called(density: CFunction, draw: CFunction, count: int, kept: KeptValues) -
     }
 
 
+def _report_python(*functions: Any) -> None:
+    """Log which operations Python runs."""
+    parts = dict.fromkeys(str(node.op) for f in functions for node in python_parts(f))
+    if parts:
+        names = ", ".join(parts)
+        _log.info("theano.pymc.compile_model: Python runs %s, one call at a time", names)
+
+
 def _at(name: str) -> Any:
     """Return a function of the runtime, as nutpie takes functions."""
     return SimpleNamespace(address=symbol(name))
@@ -143,8 +155,11 @@ def compile_model(
     default_initialization_strategy: str = "support_point",
     var_names: Iterable[str] | None = None,
     freeze_model: bool | None = None,
+    allow_python: bool = True,
 ) -> CompiledModel:
-    """Compile a model for ``nutpie.sample``: no Python runs, and no lock is held, while it samples.
+    """Compile a model for ``nutpie.sample``, which calls functions of C from its own threads.
+
+    No Python runs, and no lock is held, while a model samples that is native.
 
     Parameters
     ----------
@@ -157,6 +172,9 @@ def compile_model(
         Whether data and lengths of dimensions become constants, so that what follows from them is
         computed once; ``with_data`` cannot change them then. By default models without
         ``pm.Data`` are frozen.
+    allow_python
+        Whether operations without native code, such as a user's or those of ``pm.ode``, are called
+        back in Python, one call at a time, which a message says; else they are an error.
 
     Returns
     -------
@@ -167,7 +185,8 @@ def compile_model(
     Raises
     ------
     NotNativeError
-        If Python runs a part of the model; the message says which. `theano.pymc.sample` samples it.
+        If Python runs a part of the model and may not; the message says which. If the density is
+        another in each call, or a kept value is drawn at random.
     ValueError
         If a free variable is discrete (`theano.pymc.sample` samples it), or the shape of a value
         that is kept of a draw depends on the free variables.
@@ -194,7 +213,8 @@ def compile_model(
         )
     density = compiled(model, points, values)
     names, draws = function_of_posterior(model, points, var_names)
-    functions = c_function(density), c_function(draws)
+    _report_python(density, draws)
+    functions = tuple(c_function(f, allow_python=allow_python) for f in (density, draws))
     if jittered and not any(is_finite(functions[0], points.flat(start)) for start in starts):
         first_point = InitialPoint.of(model, overrides, default_initialization_strategy)
         starts = [first_point.by_name(0), *starts]

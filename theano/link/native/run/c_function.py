@@ -19,15 +19,16 @@ from theano.link.native.engine_report import report
 from theano.link.native.lowering.segment import Check
 from theano.link.native.run import c_structures
 from theano.link.native.run.calls import NativeSegment, runtime_table
+from theano.link.native.run.python_parts import PythonPart
 from theano.link.native.run.virtual_machine import NativeMachine, Unit
 from theano.link.native.runtime.load import SOURCES, symbol
 from theano.pytensor_internals.operations.tensor import IfElse
 from theano.support.data_classes import dataclass
 
 # of runtime/tn_function.h
-DONE, NO_MEMORY, NO_ROOM, FAILED = 0, 1, 2, 3
+DONE, NO_MEMORY, NO_ROOM, FAILED, RAISED = 0, 1, 2, 3, 4
 
-_ERRORS: dict[int, type[Exception]] = {NO_MEMORY: MemoryError}
+_ERRORS: dict[int, type[Exception]] = {NO_MEMORY: MemoryError, RAISED: RuntimeError}
 
 
 class NotNativeError(TypeError):
@@ -59,8 +60,9 @@ class CFunction:
         What a call is given, in this order, and what it computes.
     """
 
-    def __init__(self, function: Any, shares: bool):
-        machine = _machine(function)
+    def __init__(self, function: Any, shares: bool, python: bool = False):
+        machine = _machine(function, python)
+        self._python = python
         values = _Values(function, machine.units)
         self._of, self._shares = function, shares
         self.inputs = tuple(Array.of(i.variable, i.name) for i in values.arguments)
@@ -122,7 +124,7 @@ class CFunction:
 
     def with_values(self, values: Mapping[Variable, Any]) -> CFunction:
         """Return the same function with other values of shared variables, of those that it reads."""
-        made = CFunction(self._of, self._shares)
+        made = CFunction(self._of, self._shares, self._python)
         for variable in self._shared:
             made.bind(variable, values.get(variable, self.bound_value(variable)))
         return made
@@ -134,7 +136,7 @@ class CFunction:
     def __reduce__(self) -> tuple[Any, ...]:
         """Be pickled as the compiled function and the bound values; compiled again where loaded."""
         bound = [self.bound_value(shared) for shared in self._shared]
-        return _loaded, (self._of, self._shares, bound)
+        return _loaded, (self._of, self._shares, bound, self._python)
 
     def __call__(self, *arrays: Any) -> list[np.ndarray]:
         """Call it from Python, for trials: results of any length are computed twice.
@@ -181,8 +183,11 @@ class CFunction:
     def _unit(self, unit: Unit, values: _Values) -> c_structures.Unit | None:
         """Return a part of the function; none where what is computed is what it is given."""
         native: NativeSegment | None = getattr(unit.run, "native", None)
+        if native is None and _passes_on(unit):
+            return None
         if native is None:
-            return self._branch(unit.node, values) if isinstance(unit.node.op, IfElse) else None
+            branch = isinstance(unit.node.op, IfElse)
+            return (self._branch if branch else self._called_back)(unit.node, values)
         segment = native.segment
         native.optimize()
         errors = [
@@ -207,6 +212,15 @@ class CFunction:
         made = [values.position[v] for v in node.outputs]
         counts = (len(given), len(made))
         return c_structures.Unit(None, self._numbers(given), self._numbers(made), *counts, 0, 0, 0)
+
+    def _called_back(self, node: Any, values: _Values) -> c_structures.Unit:
+        part = PythonPart(node)
+        self._kept.append(part)
+        given = [values.position[v] for v in part.inputs]
+        made = [values.position[v] for v in part.outputs]
+        python = ctypes.cast(part.callback, ctypes.c_void_p).value
+        places = self._numbers(given), self._numbers(made)
+        return c_structures.Unit(None, *places, len(given), len(made), 0, 0, 0, 0, 0, python)
 
     def _numbers(self, numbers: Sequence[int]) -> int:
         """Return the address of an array of int32."""
@@ -254,7 +268,7 @@ class _Values:
             for passed in native.segment.inputs:
                 if passed.variable is None:
                     self._add_constant(passed, passed.constant, passed)
-        others = [v for unit in units for v in unit.node.inputs]
+        others = [v for u in units if not _is_of_python(u) for v in u.node.inputs]
         for variable in [*others, *fgraph.outputs]:
             if isinstance(variable, Constant) and variable not in self.position:
                 self._add_constant(variable, variable.data, variable.type)
@@ -282,15 +296,19 @@ class _Values:
         self.made_by.append(made_by)
 
 
-def _loaded(function: Any, shares: bool, bound: Sequence[np.ndarray]) -> CFunction:
+def _loaded(
+    function: Any, shares: bool, bound: Sequence[np.ndarray], python: bool = False
+) -> CFunction:
     """Return a function of what was pickled of one."""
-    made = CFunction(function, shares)
+    made = CFunction(function, shares, python)
     for shared, value in zip(made._shared, bound, strict=True):
         made.bind(shared, value)
     return made
 
 
-def c_function(function: Any, partition_work: bool = False) -> CFunction:
+def c_function(
+    function: Any, partition_work: bool = False, allow_python: bool = False
+) -> CFunction:
     """Return a compiled function that C calls by address: no Python, no lock, from any thread.
 
     Parameters
@@ -301,6 +319,9 @@ def c_function(function: Any, partition_work: bool = False) -> CFunction:
     partition_work
         Whether a call may use the threads of this package, one call at a time; else it runs on its
         caller's thread.
+    allow_python
+        Whether parts that Python runs are called back, one call of each at a time, with the
+        interpreter's lock; `theano.link.native.report` says which they are.
 
     Returns
     -------
@@ -311,8 +332,8 @@ def c_function(function: Any, partition_work: bool = False) -> CFunction:
     TypeError
         If the function was compiled with another engine.
     NotNativeError
-        If Python runs a part of it, if it updates shared variables, or if a value is no array;
-        the message says which.
+        If Python runs a part of it and may not, if it updates shared variables, or if a value is
+        no array; the message says which.
 
     Examples
     --------
@@ -326,7 +347,7 @@ def c_function(function: Any, partition_work: bool = False) -> CFunction:
     >>> float(f([0.0, 0.0])[0])
     2.0
     """
-    return CFunction(function, partition_work)
+    return CFunction(function, partition_work, allow_python)
 
 
 def header_folder() -> str:
@@ -346,8 +367,13 @@ def message() -> str:
     return text.decode(errors="replace")
 
 
-def _machine(function: Any) -> NativeMachine:
-    """Return the parts of a function, all of which are native."""
+def python_parts(function: Any) -> list[Any]:
+    """Return the nodes of a compiled function that Python runs."""
+    return [unit.node for unit in function.vm.units if _is_of_python(unit)]
+
+
+def _machine(function: Any, python: bool) -> NativeMachine:
+    """Return the parts of a function, all of which are native unless Python's are allowed."""
     engine = report(function)
     machine = function.vm
     updated = [i.variable for i in function.maker.inputs if i.update is not None]
@@ -356,14 +382,14 @@ def _machine(function: Any) -> NativeMachine:
         raise NotNativeError(f"the function updates shared variables, which C may not do: {names}")
     if machine.measurements is not None:
         raise NotNativeError("the function is profiled: its parts count their calls")
-    pythons = [u for u in machine.units if not _is_of_c(u)]
-    if pythons:
+    if not python and any(map(_is_of_python, machine.units)):
         raise NotNativeError(f"Python runs a part of the function:\n{engine}")
     return machine
 
 
-def _is_of_c(unit: Unit) -> bool:
-    return hasattr(unit.run, "native") or _passes_on(unit) or isinstance(unit.node.op, IfElse)
+def _is_of_python(unit: Unit) -> bool:
+    of_c = hasattr(unit.run, "native") or _passes_on(unit) or isinstance(unit.node.op, IfElse)
+    return not of_c
 
 
 def _passes_on(unit: Unit) -> bool:

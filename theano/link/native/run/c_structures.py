@@ -36,6 +36,17 @@ class Check(ctypes.Structure):
     )
 
 
+# Whether results are written now, or computed; data and lengths of arrays; a message and its room.
+PYTHON = ctypes.CFUNCTYPE(
+    ctypes.c_int64,
+    ctypes.c_int64,
+    ctypes.POINTER(ctypes.c_void_p),
+    ctypes.POINTER(ctypes.POINTER(ctypes.c_int64)),
+    ctypes.c_void_p,
+    ctypes.c_int64,
+)
+
+
 class Unit(ctypes.Structure):
     """A part of a function."""
 
@@ -50,6 +61,7 @@ class Unit(ctypes.Structure):
         ("errors_count", ctypes.c_int32),
         ("checks", ctypes.c_void_p),
         ("errors", ctypes.c_void_p),
+        ("python", ctypes.c_void_p),
     )
 
 

@@ -259,6 +259,29 @@ static int64_t run_segment(struct call *call, const tn_unit *unit)
     return TN_DONE;
 }
 
+/* What Python runs. */
+static int64_t call_python(struct call *call, const tn_unit *unit)
+{
+    int count = unit->given_count + unit->made_count;
+    int64_t bytes = count * (int64_t)(sizeof(void *) + sizeof(int64_t *));
+    void **data = taken(call->memory, bytes);
+    if (!data)
+        return no_memory(call, bytes);
+    int64_t **shapes = (int64_t **)(data + count);
+    for (int k = 0; k < count; k++) {
+        int32_t value = k < unit->given_count ? unit->given[k] : unit->made[k - unit->given_count];
+        data[k] = call->arrays[value].data;
+        shapes[k] = call->arrays[value].shape;
+    }
+    char *message = call->memory->message;
+    int64_t result = unit->python(0, data, shapes, message, MOST_CHARACTERS);
+    for (int k = 0; !result && k < unit->made_count; k++) {
+        result = make_room(call, unit->made[k]);
+        data[unit->given_count + k] = call->arrays[unit->made[k]].data;
+    }
+    return result ? result : unit->python(1, data, shapes, message, MOST_CHARACTERS);
+}
+
 static int64_t compute(struct call *call, int32_t k);
 
 /* Whether a number is not zero: -0.0, of which one bit is set, is. */
@@ -306,10 +329,13 @@ static int64_t compute(struct call *call, int32_t k)
         return TN_DONE;
     const tn_unit *unit = &call->function->units[made_by];
     int64_t result = TN_DONE;
-    for (int j = 0; unit->entry && !result && j < unit->given_count; j++)
+    int is_branch = !unit->entry && !unit->python;
+    for (int j = 0; !is_branch && !result && j < unit->given_count; j++)
         result = compute(call, unit->given[j]);
     if (!result)
-        result = unit->entry ? run_segment(call, unit) : take_branch(call, unit);
+        result = is_branch ? take_branch(call, unit)
+                 : unit->entry ? run_segment(call, unit)
+                               : call_python(call, unit);
     call->done[made_by] = !result;
     return result;
 }

@@ -44,7 +44,13 @@ typedef struct {
     int32_t given[2], dimension[2];
 } tn_check;
 
-/* A part of the function. Without an entry it is a branch: the first input is the condition, the others
+/* A part that Python runs. At first it computes, and gives the lengths of its results; then, with
+ * `write`, their data are copied where there is room. Arrays are those that are given, then those
+ * that are made. Where it fails there is a message. */
+typedef int64_t (*tn_python)(int64_t write, void **data, int64_t **shapes, char *message,
+                             int64_t room);
+
+/* A part of the function. Without an entry, and if it is not Python's, it is a branch: the first input is the condition, the others
  * are what it passes on, first where the condition holds, then where it does not. */
 typedef struct {
     tn_entry entry;
@@ -56,6 +62,7 @@ typedef struct {
     /* The error messages of a call that fails. */
     const tn_check *checks;
     const char *const *errors;
+    tn_python python;
 } tn_unit;
 
 struct tn_function {

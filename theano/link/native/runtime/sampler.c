@@ -6,7 +6,7 @@
 
 /* What nuts-rs takes: a negative result ends the run, a positive one rejects the point. */
 enum { REJECTED = 1, ODD_GRADIENT = 3, ODD_DENSITY = 4 };
-enum { OTHER_LENGTH = -1, NO_DRAW = -2, OTHER_SHAPE = -3 };
+enum { OTHER_LENGTH = -1, NO_DRAW = -2, OTHER_SHAPE = -3, RAISED = -4 };
 
 static int is_finite(double x) { return x - x == 0; }
 
@@ -21,8 +21,9 @@ int64_t tn_sampler_density(uint64_t count, const double *point, double *gradient
         {density, sizeof *density, NULL},
         {gradient, length * (int64_t)sizeof *gradient, &written},
     };
-    if (tn_call(model->density, &input, results))
-        return REJECTED;
+    int64_t status = tn_call(model->density, &input, results);
+    if (status)
+        return status == TN_RAISED ? RAISED : REJECTED;
     for (int64_t k = 0; k < length; k++)
         if (!is_finite(gradient[k]))
             return ODD_GRADIENT;

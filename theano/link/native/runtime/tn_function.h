@@ -3,7 +3,8 @@
  * `theano.link.native.c_function` gives the address of tn_call and that of a function. A call reads its
  * inputs where they are and writes its results where the caller wants them; what it needs besides
  * it keeps for this thread until the thread ends. It runs on this thread alone, unless the
- * function was made for more, and no signal ends it.
+ * function was made for more, and no signal ends it. If it was made with parts that Python runs,
+ * these take the interpreter's lock.
  */
 #ifndef TN_FUNCTION_H
 #define TN_FUNCTION_H
@@ -41,6 +42,8 @@ enum {
     TN_NO_ROOM = 2,
     /* Lengths that do not fit one another, or an operation that raises an error in Python. */
     TN_FAILED = 3,
+    /* A part that Python runs has raised an error that no number explains. */
+    TN_RAISED = 4,
 };
 
 /* Computes the results of a function, in its order, from its inputs, in theirs. What is at the
