@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from pytensor.tensor.basic import ExtractDiag
+from pytensor.tensor.extra_ops import FillDiagonal, FillDiagonalOffset
 from pytensor.tensor.math import Dot
 
 import theano
@@ -72,3 +73,19 @@ def test_a_product_that_is_read_is_computed_once():
     fn = theano.function([x, y], [T.diag(product), product])
     assert len(operations(fn, (Dot, Dot22))) == 1
     np.testing.assert_allclose(fn(A, B)[0], np.diag(A @ B))
+
+
+@pytest.mark.parametrize("shape", [(3, 3), (2, 4), (4, 2), (0, 2), (1, 1)])
+@pytest.mark.parametrize("offset", [0, 1, -1, 3])
+def test_filled_diagonals_are_choices(shape, offset):
+    x, v = T.dmatrix("x"), T.dscalar("v")
+    filled = T.fill_diagonal_offset(x, v, offset) if offset else T.fill_diagonal(x, v)
+    f = theano.function([x, v], [filled, *theano.grad((filled**2).sum(), [x, v])])
+    value = np.random.default_rng(1).normal(size=shape)
+    on = np.arange(shape[1]) - np.arange(shape[0])[:, None] == offset
+    expected = np.where(on, 2.5, value)
+    found = f(value, 2.5)
+    np.testing.assert_array_equal(found[0], expected)
+    np.testing.assert_allclose(found[1], np.where(on, 0, 2 * expected))
+    np.testing.assert_allclose(found[2], 5.0 * on.sum())
+    assert not operations(f, (FillDiagonal, FillDiagonalOffset))

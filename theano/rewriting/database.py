@@ -19,7 +19,7 @@ from theano.rewriting.rewrites.elementwise.views_last import views_last
 from theano.rewriting.rewrites.in_place.parts_in_place import PartsInPlace
 from theano.rewriting.rewrites.in_place.results_in_place import ResultsInPlace
 from theano.rewriting.rewrites.known_choices import known_choice
-from theano.rewriting.rewrites.matrices.diagonals import diagonal_of_parts
+from theano.rewriting.rewrites.matrices.diagonals import diagonal_of_parts, filled_diagonal
 from theano.rewriting.rewrites.matrices.structured_matrices import StructuredProducts
 from theano.rewriting.rewrites.matrices.transposed_products import TransposedProducts
 from theano.rewriting.rewrites.operators_as_graphs import operators_as_graphs
@@ -71,6 +71,7 @@ optdb["canonicalize"].register("square_of_root", square_of_root, FAST_RUN_TAG)
 optdb["stabilize"].register("log_of_squared_tanh", log_of_squared_tanh, FAST_RUN_TAG)
 optdb["stabilize"].register("log_of_exponentials", log_of_exponentials, FAST_RUN_TAG)
 optdb["stabilize"].register("diagonal_of_parts", diagonal_of_parts, FAST_RUN_TAG)
+optdb["specialize"].register("filled_diagonal", filled_diagonal, FAST_RUN_TAG)
 optdb["specialize"].register("zeros_written_whole", zeros_written_whole, FAST_RUN_TAG)
 # after the rewrites of loops, before sums are given a canonical form
 optdb.register("joined_parts", JoinedParts(), FAST_RUN_TAG, position=0.9)

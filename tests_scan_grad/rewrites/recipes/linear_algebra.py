@@ -3,6 +3,7 @@
 import numpy as np
 import pytensor.tensor as pt
 from pytensor.tensor import nlinalg, slinalg
+from pytensor.tensor.extra_ops import fill_diagonal_offset
 
 from tests_scan_grad.rewrites.making import Maker, recipe
 
@@ -191,6 +192,17 @@ def diagonals_of_products_and_work(m: Maker):
         lambda: pt.diagonal(pt.sqr(stack) * number, m.one_of(0, -1), *m.one_of((0, 1), (1, 2))),
         lambda: pt.diagonal(pt.diag(x[0] if n else pt.ones(2)), offset=m.one_of(0, 1)),
         lambda: pt.diagonal(x + pt.ones_like(x) * number),
+    )()
+
+
+@recipe(FAMILY, "filled_diagonal")
+def filled_diagonals(m: Maker):
+    x, number = m.array(m.one_of((3, 3), (2, 4), (4, 2), (0, 2)), TYPES), m.scalar("int8")
+    filled = pt.fill_diagonal(x, number)
+    return m.one_of(
+        lambda: [filled, pt.grad(filled.sum(), x)],
+        lambda: fill_diagonal_offset(x, number, m.one_of(0, 1, -1, 2)),
+        lambda: fill_diagonal_offset(x, 2, m.scalar("int8")),
     )()
 
 

@@ -1,7 +1,13 @@
-"""Diagonals of products and of element-wise work, without what is not on the diagonal.
+"""Diagonals of products and of element-wise work, and matrices with a diagonal that is filled.
+
+What is not on a diagonal is not computed:
 
     diagonal(dot(A, B))   ->   (A * B.T).sum(axis=1)
     diagonal(f(x))        ->   f(diagonal(x))
+
+A number that is written on a diagonal is a choice for each element:
+
+    fill_diagonal(x, v)   ->   switch(eq(columns - rows, 0), v, x)
 
 PyTensor's rewrites also take diagonals along the first axes of stacks, in another order.
 """
@@ -13,9 +19,10 @@ from typing import Any
 import numpy as np
 from pytensor.graph.basic import Apply, Variable
 from pytensor.graph.fg import FunctionGraph
-from pytensor.tensor.basic import AllocDiag, ExtractDiag, diagonal
+from pytensor.tensor.basic import AllocDiag, ExtractDiag, arange, diagonal, switch
 from pytensor.tensor.elemwise import Elemwise
-from pytensor.tensor.math import Dot, minimum
+from pytensor.tensor.extra_ops import FillDiagonal, FillDiagonalOffset
+from pytensor.tensor.math import Dot, eq, minimum
 
 from theano.pytensor_internals.graphs.kinds import is_a
 from theano.pytensor_internals.graphs.rewriting import copy_stack_trace, node_rewriter
@@ -43,6 +50,21 @@ def diagonal_of_parts(graph: FunctionGraph, node: Apply) -> list[Variable] | Non
         result = _of_elements(made, op)
     if result is None:
         return None
+    copy_stack_trace(node.outputs, result)
+    return [result]
+
+
+@node_rewriter([FillDiagonal, FillDiagonalOffset])
+def filled_diagonal(graph: FunctionGraph, node: Apply) -> list[Variable] | None:
+    """Return a matrix with a number on a diagonal, element by element; engines have code for that."""
+    matrix: Any = node.inputs[0]
+    number: Any = node.inputs[1]
+    if matrix.type.ndim != 2:
+        return None
+    offset = node.inputs[2] if len(node.inputs) > 2 else 0
+    rows, columns = (arange(matrix.shape[axis]) for axis in range(2))
+    on_diagonal = eq(columns[None, :] - rows[:, None], offset)
+    result = node.outputs[0].type.filter_variable(switch(on_diagonal, number, matrix))
     copy_stack_trace(node.outputs, result)
     return [result]
 
