@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import Any
 
 from pytensor.compile.builders import OpFromGraph
+from pytensor.compile.ops import ViewOp
 from pytensor.graph.basic import Apply, Variable
 from pytensor.graph.replace import vectorize_graph
 from pytensor.graph.traversal import io_toposort
@@ -163,6 +164,10 @@ def _empty(node: Apply, count: int) -> list[Any] | None:
     if lengths is None:
         return None
     return [node.op.core_op(*_lengths_of_batch(node, count), *lengths)]
+
+
+def _view(node: Apply, count: int) -> list[Any]:
+    return node.op.core_op.make_node(*node.inputs).outputs
 
 
 def _rebroadcast(node: Apply, count: int) -> list[Any]:
@@ -360,4 +365,6 @@ _FORMS: dict[type, Callable[[Apply, int], list[Any] | None]] = {
     Rebroadcast: _rebroadcast,
     Scan: _loop,
     Subtensor: _part,
+    # a model's deterministic value is a view of what it is computed from
+    ViewOp: _view,
 }
