@@ -187,6 +187,8 @@ def compile_model(
     NotNativeError
         If Python runs a part of the model and may not; the message says which. If the density is
         another in each call, or a kept value is drawn at random.
+    KeyError
+        If the model keeps no value of a name in ``var_names``; the message has those that it keeps.
     ValueError
         If a free variable is discrete (`theano.pymc.sample` samples it), or the shape of a value
         that is kept of a draw depends on the free variables.

@@ -12,6 +12,7 @@ from pytensor.graph.traversal import ancestors
 
 from theano.link.native.run.c_function import CFunction, NotNativeError, python_parts
 from theano.pymc.density import compiled, is_random
+from theano.pymc.models import refuse_unknown
 from theano.pymc.points import Points, array_of, slices_of
 from theano.scan_module.adopt import adopt
 from theano.support.data_classes import dataclass
@@ -75,17 +76,18 @@ def function_of_posterior(
 
     Raises
     ------
+    KeyError
+        If the model keeps no value of a name.
     NotNativeError
         If a value is drawn at random, for which the point is not enough.
     ValueError
         If a value's shape depends on the point.
     """
-    kept = None if var_names is None else set(var_names)
-    others = [
-        v
-        for v in model.unobserved_value_vars
-        if v.name not in points.names and (kept is None or v.name in kept)
-    ]
+    kept = {var_names} if isinstance(var_names, str) else set(var_names or ())
+    could_be = [v for v in model.unobserved_value_vars if v.name not in points.names]
+    known = [*points.names, *(v.name for v in could_be)]
+    refuse_unknown("var_names", sorted(kept.difference(known)), known)
+    others = [v for v in could_be if var_names is None or v.name in kept]
     names = [*points.names, *(v.name for v in others)]
     values = [array_of(v) for v in points.of_vector(adopt([*points.variables, *others]))]
     drawn = [n for n, v in zip(names, values, strict=True) if is_random([v], points)]

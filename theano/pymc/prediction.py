@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import pytensor
-from pytensor.graph.replace import graph_replace
+from pytensor.graph.basic import Variable
 
-from theano.link.native.engine_report import report
-from theano.pymc.models import model_of
+from theano.pymc.draws_in_one_loop import predicted_in_one_loop, prior_in_one_loop
+from theano.pymc.loop_over_draws import NotOneLoop, loop_over_draws
+from theano.pymc.models import check_names, model_of
 from theano.pymc.modes import mode
 
 
@@ -44,6 +44,9 @@ def draw(vars: Any, draws: int = 1, random_seed: Any = None, **kwargs: Any) -> A
     import pymc
 
     several = isinstance(vars, list | tuple)
+    for one in vars if several else [vars]:
+        if not isinstance(one, Variable):
+            raise TypeError(f"draw: expected a variable, got {one!r}")
     if draws > 1 and not kwargs:
         stacked = _stacked_draws(list(vars) if several else [vars], draws, random_seed)
         if stacked is not None:
@@ -65,10 +68,23 @@ def sample_prior_predictive(draws: int = 500, model: Any = None, **kwargs: Any) 
     Returns
     -------
     What ``pymc.sample_prior_predictive`` returns, with the same values for the same ``random_seed``.
+
+    Raises
+    ------
+    KeyError
+        If the model has no variable of a name in ``var_names``.
+
+    Notes
+    -----
+    A loop of C makes all draws, where they are wholly native.
     """
     import pymc
 
     model = model_of(model, "sample_prior_predictive")
+    kwargs = check_names(model, kwargs)
+    drawn = None if _asks_for_a_mode(kwargs) else prior_in_one_loop(draws, model, **kwargs)
+    if drawn is not None:
+        return drawn
     return pymc.sample_prior_predictive(draws, model=model, **_with_our_mode(kwargs))
 
 
@@ -86,11 +102,31 @@ def sample_posterior_predictive(trace: Any, model: Any = None, **kwargs: Any) ->
     Returns
     -------
     What ``pymc.sample_posterior_predictive`` returns, with the same values for the same ``random_seed``.
+
+    Raises
+    ------
+    KeyError
+        If the model has no variable of a name in ``var_names``, ``sample_vars`` or ``freeze_vars``.
+    ValueError
+        If the trace has no posterior, or is without a dimension of ``sample_dims``.
+
+    Notes
+    -----
+    A loop of C makes all draws, where they are wholly native and the trace is one of xarray; the
+    progress bar shows nothing then.
     """
     import pymc
 
     model = model_of(model, "sample_posterior_predictive")
+    kwargs = check_names(model, kwargs)
+    drawn = None if _asks_for_a_mode(kwargs) else predicted_in_one_loop(trace, model, **kwargs)
+    if drawn is not None:
+        return drawn
     return pymc.sample_posterior_predictive(trace, model=model, **_with_our_mode(kwargs))
+
+
+def _asks_for_a_mode(kwargs: dict[str, Any]) -> bool:
+    return kwargs.get("backend") is not None or bool(kwargs.get("compile_kwargs"))
 
 
 def _in_our_mode(kwargs: dict[str, Any]) -> dict[str, Any]:
@@ -106,39 +142,15 @@ def _with_our_mode(kwargs: dict[str, Any]) -> dict[str, Any]:
 
 
 def _stacked_draws(outputs: Sequence[Any], draws: int, random_seed: Any) -> list[np.ndarray] | None:
-    """Draws by one loop over all of them; none where the loop is not native.
-
-    The generators are seeded as PyMC seeds those of a function that draws once.
-    """
-    from pymc.pytensorf import collect_default_updates, compile, reseed_rngs
+    """Draws by one loop over all of them; none where the loop is not native."""
+    try:
+        loop = loop_over_draws(outputs)
+    except NotOneLoop:
+        return None
+    if not loop.generators:
+        return None
     from pymc.util import _get_seeds_per_chain
 
-    updates = collect_default_updates(outputs)
-    if not updates:
-        return None
-    generators = list(updates)
-
-    def step(*states: Any) -> list[Any]:
-        inside = dict(zip(generators, states, strict=True))
-        return graph_replace([*updates.values(), *outputs], inside, strict=False)
-
-    last = pytensor.scan(
-        step,
-        outputs_info=[*generators, *(None for _ in outputs)],
-        n_steps=draws,
-        return_updates=False,
-    )
-    after, stacked = last[: len(generators)], last[len(generators) :]
-    function = compile(
-        [],
-        stacked,
-        random_seed=False,
-        updates=dict(zip(generators, after, strict=True)),
-        mode=mode,
-    )
-    if any(loop.reason for loop in report(function).loops):
-        return None
     if random_seed is not None:
         (random_seed,) = _get_seeds_per_chain(random_seed, 1)
-    reseed_rngs(generators, random_seed)
-    return function()
+    return loop(draws, [], random_seed)
