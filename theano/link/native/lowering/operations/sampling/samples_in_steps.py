@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 from pytensor.compile.builders import OpFromGraph
-from pytensor.graph.basic import Apply, Variable
+from pytensor.graph.basic import Apply
 from pytensor.tensor.random.op import RandomVariable
 
+from theano.link.generators_as_arrays import is_generator
 from theano.link.native.lowering.operations.sampling import generator_samples, random_states
 from theano.pytensor_internals.graphs.scan import Scan
-from theano.pytensor_internals.operations.tensor import RandomType
-from theano.tensor.numpy_samplers.random_function import RandomFunction, RandomStateType
-
-
-def is_generator(variable: Variable) -> bool:
-    """Return whether a variable is a NumPy generator."""
-    return isinstance(variable.type, RandomStateType | RandomType)
+from theano.tensor.numpy_samplers.random_function import RandomFunction
 
 
 def why_not_words(node: Apply) -> str | None:
