@@ -171,6 +171,13 @@ _OWN: list[tuple[str, Any, Kind, str]] = [
         "same multiple of a number.",
     ),
     (
+        "xla.generators",
+        "numpy",
+        Choice(("numpy", "jax")),
+        "Which generators draw in the mode 'XLA' what PyTensor's random variables are: NumPy's, on the "
+        "host, or JAX's, on the device, from keys that are made of the states of the others.",
+    ),
+    (
         "xla.programs",
         256,
         Number(int, 0),

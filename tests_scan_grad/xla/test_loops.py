@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
+import pytensor
+import pytensor.tensor as pt
 import pytest
 
 import theano
@@ -162,6 +164,23 @@ def test_loops_that_neither_engine_lowers_run_by_python_on_the_host():
     reasons = loops_on_host(ours)
     assert len(reasons) == 2
     assert all("differs between steps" in reason for reason in reasons)
+
+
+def test_what_the_host_returned_is_not_written_again():
+    generator = pytensor.shared(np.random.default_rng(2))
+
+    def step(rng):
+        after, number = pt.random.normal(rng=rng, return_next_rng=True)
+        return after, pt.kve(0.5, abs(number))
+
+    last, drawn = pytensor.scan(
+        step, outputs_info=[generator, None], n_steps=4, return_updates=False
+    )
+    f = theano.function([], drawn, updates=[(generator, last)], mode="XLA")
+    first = f()
+    kept = first.copy()
+    assert not np.array_equal(f(), kept)
+    np.testing.assert_array_equal(first, kept)
 
 
 @pytest.mark.parametrize(

@@ -40,7 +40,7 @@ class Form:
 
     Attributes
     ----------
-    type
+    array_type
         Of the array.
     read
         Returns the array of a generator.
@@ -52,7 +52,7 @@ class Form:
         Returns the array after a random variable, and its samples, given its inputs.
     """
 
-    type: TensorType
+    array_type: TensorType
     read: Callable[[Variable], Variable]
     made: Callable[[Variable, Variable], Variable]
     converted: type
@@ -143,7 +143,7 @@ def _first(generator: Variable, values: Mapping[Variable, Variable], form: Form)
 def _with_arrays(loop: Loop, forms: Forms, outside: Callable[[Variable], Variable]) -> Loop:
     """Return the loop on arrays; ``outside`` says what stands for what it is given."""
     known: dict[Variable, Variable] = {
-        variable: form.type(name=variable.name)
+        variable: form.array_type(name=variable.name)
         for variable in loop.inner_inputs
         if (form := forms.of(variable)) is not None
     }

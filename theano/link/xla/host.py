@@ -40,7 +40,11 @@ class HostProgram:
         for box, value in zip(self._given, values, strict=True):
             box.storage[0] = value
         self.machine()
-        return [box.storage[0] for box in self._made]
+        made = [box.storage[0] for box in self._made]
+        for box in self._made:
+            # what was returned is the caller's: the next call must not write into it
+            box.storage[0] = None
+        return made
 
     def failed(self) -> tuple[Apply, list[Any]] | None:
         """Return the node that failed in the last call and the cells of its inputs, if one did."""

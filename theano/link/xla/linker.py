@@ -10,6 +10,9 @@ from pytensor.graph.basic import Variable
 from pytensor.graph.fg import FunctionGraph
 
 from theano.link.xla.data_parallel import Split, SplitMachine
+from theano.link.xla.generators.generators_as_keys import (
+    GeneratorsAsKeys,  # noqa: F401 -- registers it
+)
 from theano.link.xla.jax_library import require_jax
 from theano.link.xla.machine import Machine
 from theano.link.xla.windows import TAG

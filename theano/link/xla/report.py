@@ -7,6 +7,7 @@ from typing import Any
 
 from theano.link.xla.buckets import BucketedProgram
 from theano.link.xla.device.program import DeviceProgram
+from theano.link.xla.generators.distributions import sampled_by_jax
 from theano.link.xla.machine import Machine
 from theano.support.data_classes import dataclass
 
@@ -71,14 +72,18 @@ class EngineReport:
         The operations that stayed on the host.
     cuts
         Values that a stage must know and that an earlier one computes.
+    sampled_by_jax
+        The names of the random variables that JAX's generators draw; see the flag ``xla.generators``.
     """
 
     stages: tuple[StageRecord, ...]
     host: tuple[HostRecord, ...]
     cuts: tuple[str, ...]
+    sampled_by_jax: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        counts = Counter(map(str, self.host))
+        drawn = [f"{name}: sampled by JAX's generators" for name in self.sampled_by_jax]
+        counts = Counter([*drawn, *map(str, self.host)])
         repeated = [f"{n} times {line}" if n > 1 else line for line, n in counts.items()]
         cuts = [f"{cut}: its value must be known before the next stage" for cut in self.cuts]
         return "\n".join([*map(str, self.stages), *repeated, *cuts])
@@ -122,7 +127,8 @@ def report(function: Any) -> EngineReport:
         for stage, program in zip(machine.plan.stages, machine.programs, strict=True)
     ]
     host = [HostRecord(str(node.op), why) for node, why in machine.plan.reasons.items()]
-    return EngineReport(tuple(stages), tuple(host), tuple(map(str, machine.plan.cuts)))
+    cuts = tuple(map(str, machine.plan.cuts))
+    return EngineReport(tuple(stages), tuple(host), cuts, sampled_by_jax(machine.fgraph))
 
 
 @dataclass(frozen=True)

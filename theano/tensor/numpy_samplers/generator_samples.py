@@ -22,19 +22,26 @@ from theano.rewriting.database import FAST_RUN_TAG, register_for_tags
 from theano.tensor.numpy_samplers.generator_words import with_words, words_of
 from theano.tensor.numpy_samplers.random_state_words import StateConversion
 
-__all__ = ["GeneratorOfWords", "SampleFromGenerator", "generator_words_type", "words_of_generator"]
+__all__ = [
+    "GeneratorOfWords",
+    "SampleFromArray",
+    "SampleFromGenerator",
+    "Unfolded",
+    "generator_words_type",
+    "words_of_generator",
+]
 
 generator_words_type = TensorType("uint64", shape=(None,))
 
 
-class _Conversion(StateConversion):
-    """A conversion of words that hold addresses of this process: no graph that is kept may have them."""
+class Unfolded(StateConversion):
+    """A conversion that is made in each call: words hold addresses of this process, which no graph may keep."""
 
     def do_constant_folding(self, fgraph, node):
         return False
 
 
-class WordsOfGenerator(_Conversion):
+class WordsOfGenerator(Unfolded):
     """The words of a generator."""
 
     def make_node(self, generator):
@@ -47,7 +54,7 @@ class WordsOfGenerator(_Conversion):
 words_of_generator = WordsOfGenerator()
 
 
-class GeneratorOfWords(_Conversion):
+class GeneratorOfWords(Unfolded):
     """A generator with the state that words have, given the one that they were read from.
 
     Parameters
@@ -87,8 +94,8 @@ class _Own(threading.local):
 _own = _Own()
 
 
-class SampleFromGenerator(Op):
-    """Draw as a random variable of PyTensor does, from a generator's words.
+class SampleFromArray(Op):
+    """Draw as a random variable of PyTensor does, from an array that stands for a generator.
 
     Parameters
     ----------
@@ -99,15 +106,15 @@ class SampleFromGenerator(Op):
     default_output = 1
 
     def __init__(self, sampler: RandomVariable):
-        # the generator that is made from the words is nobody else's
+        # the generator that is made from the array is nobody else's
         self.sampler = in_place(sampler)
 
     def __str__(self):
-        return f"SampleFromGenerator{{{self.sampler.name}}}"
+        return f"{type(self).__name__}{{{self.sampler.name}}}"
 
-    def make_node(self, words, size, *parameters):
+    def make_node(self, array, size, *parameters):
         node = self.sampler.make_node(RandomGeneratorType()(), size, *parameters)
-        return Apply(self, [words, *node.inputs[1:]], [words.type(), node.outputs[1].type()])
+        return Apply(self, [array, *node.inputs[1:]], [array.type(), node.outputs[1].type()])
 
     def connection_pattern(self, node):
         return [[False, False], [False, False], *([False, True] for _ in node.inputs[2:])]
@@ -124,9 +131,13 @@ class SampleFromGenerator(Op):
 
     @shape_rule
     def infer_shape(self, node, input_shapes):
-        words, *_ = input_shapes
+        array, *_ = input_shapes
         _, sampled = shapes_by(self.sampler, node, input_shapes)
-        return [words, sampled]
+        return [array, sampled]
+
+
+class SampleFromGenerator(SampleFromArray):
+    """Draw as a random variable of PyTensor does, from a generator's words."""
 
     def perform(self, node, inputs, output_storage):
         words, *given = inputs

@@ -1,4 +1,4 @@
-"""Random samples: of MRG31k3p as integer arithmetic, of NumPy's generators on the host."""
+"""Random samples: of MRG31k3p as integer arithmetic, of keys by JAX, of NumPy's generators on the host."""
 
 from __future__ import annotations
 
@@ -6,9 +6,13 @@ import math
 from typing import Any
 
 import numpy as np
+from pytensor.graph.basic import Apply
 from pytensor.tensor.random.op import RandomVariable
 
-from theano.link.xla.lowering.table import lowers, runs_on_host
+from theano.configdefaults import config
+from theano.link.xla.context import CannotLower
+from theano.link.xla.generators.distributions import SampleByKey, drawn, why_numpy_draws
+from theano.link.xla.lowering.table import lowers
 from theano.sandbox.mrg31k3p import (
     FACTOR1,
     FACTOR2,
@@ -20,7 +24,23 @@ from theano.sandbox.mrg31k3p import (
 )
 from theano.sandbox.mrg_uniform import mrg_uniform
 
-runs_on_host(RandomVariable, why="the samples of NumPy's generators are made on the host")
+
+def _why_on_host(node: Apply) -> str:
+    asked = config.xla.generators == "jax" and why_numpy_draws(node)
+    return asked or "the samples of NumPy's generators are made on the host"
+
+
+@lowers(RandomVariable, why_not=_why_on_host)
+def sample_on_host(op, node, inputs, context):
+    """Leave a random variable to the host."""
+    raise CannotLower(_why_on_host(node))
+
+
+@lowers(SampleByKey, concrete=(1,))
+def sample_by_key(op, node, inputs, context):
+    """Return the next key, and samples by JAX's generators."""
+    return list(drawn(node, inputs))
+
 
 # More steps than this are a loop of the program.
 _UNROLLED = 8

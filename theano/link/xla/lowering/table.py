@@ -107,11 +107,13 @@ def concrete_inputs(node: Apply) -> Collection[int]:
 
 def why_not(node: Apply) -> str | None:
     """Why a node cannot be part of an XLA program, or None if nothing speaks against it."""
+    rule = rule_of(node.op)
+    if rule is not _FALLBACK and rule.why_not and (reason := rule.why_not(node)):
+        return reason
     for variable in (*node.inputs, *node.outputs):
         is_traced = is_array(variable) or isinstance(variable.type, _PARTS_OF_OPERANDS)
         if not is_traced and not hasattr(variable.type, "device"):
             return f"a value of type {variable.type} stays on the host"
-    rule = rule_of(node.op)
     return rule.why_not(node) if rule.why_not else None
 
 
