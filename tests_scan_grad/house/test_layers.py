@@ -26,7 +26,7 @@ LAYERS = [
         sandbox.mrg31k3p sandbox.mrg_truncated sandbox.mrg_uniform sandbox.multinomial
         tensor.numpy_samplers.random_function tensor.numpy_samplers.random_samplers
         tensor.numpy_samplers.random_state_words tensor.numpy_samplers.generator_samples
-        tensor.numpy_samplers.generator_words tensor.linear_algebra.solved_systems""",
+        tensor.numpy_samplers.generator_words tensor.numpy_samplers.ufunc_loops tensor.linear_algebra.solved_systems""",
     ),
     ("loops", "scan_module"),
     ("engines", "link"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytensor
+import pytensor.tensor as pt
 import pytest
 
 pm = pytest.importorskip("pymc", reason="needs the extra [pymc]")
@@ -41,6 +42,19 @@ DISTRIBUTIONS = {
     "Laplace": lambda: pm.Laplace.dist(0, ROWS),
     "LogNormal": lambda: pm.LogNormal.dist(0, ROWS),
     "Logistic": lambda: pm.Logistic.dist(0, ROWS),
+    "HalfCauchy": lambda: pm.HalfCauchy.dist(ROWS),
+    "Cauchy": lambda: pm.Cauchy.dist(0, ROWS),
+    "Gumbel": lambda: pm.Gumbel.dist(0, ROWS, size=(4, 3)),
+    "Kumaraswamy": lambda: pm.Kumaraswamy.dist(ROWS, 2.0),
+    "Moyal": lambda: pm.Moyal.dist(0, ROWS, size=(4, 3)),
+    "Moyal, of one": lambda: pm.Moyal.dist(0.5, 2.0),
+    "Pareto": lambda: pm.Pareto.dist(ROWS, 2.0, size=(4, 3)),
+    "Rice": lambda: pm.Rice.dist(b=ROWS, sigma=2.0, size=(4, 3)),
+    "Rice, of one": lambda: pm.Rice.dist(b=np.float64(1.5), sigma=2.0),
+    "SkewNormal": lambda: pm.SkewNormal.dist(3 * ROWS - 2, 0, 1.5, size=(4, 3)),
+    "SkewNormal, with one shape": lambda: pm.SkewNormal.dist(np.float64(1.7), 0, 1.5, size=40),
+    "SkewNormal, of one": lambda: pm.SkewNormal.dist(np.float64(1.7), 0, ROWS),
+    "Weibull": lambda: pm.Weibull.dist(2.0, ROWS),
     "Mixture": lambda: pm.Mixture.dist(CHANCES, [pm.Normal.dist(m, 1) for m in (0, 3, 9)]),
     "Multinomial": lambda: pm.Multinomial.dist(n=12, p=CHANCES, size=3),
     "NegativeBinomial": lambda: pm.NegativeBinomial.dist(mu=ROWS, alpha=2),
@@ -78,3 +92,50 @@ def test_native_draws_are_those_of_pymc(name):
     np.testing.assert_equal(our_states, their_states)
     for one, other in zip(ours, theirs, strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-13, atol=1e-15)
+
+
+PARAMETERS = {
+    "Moyal": (pm.Moyal, (lambda x: x - 0.5, lambda x: 3 * x)),
+    "Rice": (lambda b, sigma, **k: pm.Rice.dist(b=b, sigma=sigma, **k), (lambda x: 4 * x,) * 2),
+    "SkewNormal": (pm.SkewNormal, (lambda x: 9 * x - 4, lambda x: x, lambda x: 3 * x)),
+}
+
+
+@pytest.mark.parametrize("in_loop", [False, True])
+@pytest.mark.parametrize("form", [(0, None), (0, (2, 3)), (1, None), (1, (2, 3)), (2, None)])
+@pytest.mark.parametrize("name", PARAMETERS)
+def test_draws_of_pymcs_own_have_the_same_bits(name, form, in_loop):
+    made, maps = PARAMETERS[name]
+    ndim, size = form
+    given = [pt.tensor(dtype="float64", shape=(None,) * ndim) for _ in maps]
+    generator = pytensor.shared(np.random.default_rng(0))
+
+    def drawn(rng, *parameters):
+        draw = getattr(made, "dist", made)(*parameters, size=size, rng=rng)
+        return draw.owner.outputs
+
+    if in_loop:
+        last, samples = pytensor.scan(
+            drawn,
+            outputs_info=[generator, None],
+            non_sequences=given,
+            n_steps=3,
+            return_updates=False,
+        )
+    else:
+        last, samples = drawn(generator, *given)
+    functions = [
+        pytensor.function(given, samples, updates={generator: last}, mode=mode)
+        for mode in (theano.Mode("native", "fast_run"), "FAST_COMPILE")
+    ]
+    found = report(functions[0])
+    assert not any("RV" in str(one) or "_rv" in str(one) for one in found.calls), found
+    assert all(loop.reason is None for loop in found.loops), found
+    numbers = np.random.default_rng(1)
+    for seed in range(20):
+        values = [change(numbers.uniform(size=(2, 3)[2 - ndim :])) for change in maps]
+        results = []
+        for function in functions:
+            generator.set_value(np.random.default_rng(seed))
+            results.append((function(*values), generator.get_value().bit_generator.state))
+        np.testing.assert_equal(*results)

@@ -43,6 +43,12 @@ def positive(x):
     return np.where(x < 0.3, x**3 + 1e-9, 20 * x)
 
 
+def exponent(x):
+    # now and then one that NumPy computes in another way, for all samples if they share it
+    short = np.array([0.5, 1.0, 2.0])[(100 * np.mean(x)).astype(int) % 3]
+    return np.where(np.max(x) < 0.5, short, 3 * x + 0.1)
+
+
 def chance(x):
     return np.where(x < 0.2, x, 0.999 * x)
 
@@ -80,6 +86,12 @@ FAMILIES = {
     "triangular": Family(pt.random.triangular, (lambda x: -x, lambda x: x, lambda x: x + 1)),
     "halfnormal": Family(pt.random.halfnormal, (real, positive)),
     "t": Family(pt.random.t, (positive, real, positive)),
+    "cauchy": Family(pt.random.cauchy, (real, positive)),
+    "halfcauchy": Family(pt.random.halfcauchy, (real, positive)),
+    "gumbel": Family(pt.random.gumbel, (real, positive)),
+    "pareto": Family(pt.random.pareto, (exponent, positive)),
+    "gengamma": Family(pt.random.gengamma, (positive, exponent, positive)),
+    "truncexpon": Family(pt.random.truncexpon, (positive, real, positive), ("float64",)),
     "poisson": Family(pt.random.poisson, (mean_of_counts,)),
     "geometric": Family(pt.random.geometric, (lambda x: chance(x) + 1e-4,)),
     "negative_binomial": Family(
@@ -291,15 +303,30 @@ CHOICES = {
 }
 
 
+def probabilities(kind, count):
+    """Of so many: none, all about as probable, or few of them nearly certain and some never drawn."""
+    if kind == "none":
+        return None
+    numbers = np.random.default_rng(1).uniform(size=count)
+    if kind == "very different":
+        numbers = numbers**40
+        numbers[1::5] = 0
+    return numbers / numbers.sum()
+
+
+@pytest.mark.parametrize("kind", ["none", "alike", "very different"])
 @pytest.mark.parametrize("in_loop", [False, True])
 @pytest.mark.parametrize("name", CHOICES)
-def test_choices_without_replacement(name, in_loop):
+def test_choices_without_replacement(name, in_loop, kind):
     count, size, of = CHOICES[name]
+    if kind != "none" and (count > 10**6 or (kind == "very different" and name == "all")):
+        pytest.skip("a number of choices has no probabilities of such a kind")
     values = np.random.default_rng(0).normal(size=(min(count, 10**5), 2))
     a = {"vector": values[:, 0], "matrix": values, "number": count}[of]
+    p = probabilities(kind, min(count, 10**5))
 
     def sampled(rng):
-        return pt.random.choice(a, size=size, replace=False, rng=rng, return_next_rng=True)
+        return pt.random.choice(a, size=size, replace=False, p=p, rng=rng, return_next_rng=True)
 
     results = []
     for mode in (NATIVE, "FAST_COMPILE"):
@@ -329,6 +356,32 @@ def test_more_choices_than_there_are_are_refused():
     assert sorted(function(4)) == [0, 1, 2, 3]
     with pytest.raises(ValueError, match="larger sample than population"):
         function(5)
+
+
+def test_choices_by_what_are_no_probabilities_are_refused():
+    p = pt.dvector()
+    results = []
+    for mode in (NATIVE, "FAST_COMPILE"):
+        generator = pytensor.shared(np.random.default_rng(4))
+        last, chosen = pt.random.choice(
+            4, size=(2,), replace=False, p=p, rng=generator, return_next_rng=True
+        )
+        function = pytensor.function([p], chosen, updates={generator: last}, mode=mode)
+        for given in (
+            [0.2, 0.2, 0.3, 0.3],
+            [0.2, 0.2, 0.3, 0.3 + 5e-9],
+            [0.2, 0.2, 0.3, 0.2],
+            [0, 0, 0, 1],
+            [-0.1, 0.5, 0.3, 0.3],
+            [np.nan, 0.4, 0.3, 0.3],
+        ):
+            try:
+                results.append(function(np.array(given)).tolist())
+            except ValueError as error:
+                results.append(str(error).split("\n")[0])
+    half = len(results) // 2
+    assert results[:half] == results[half:]
+    assert sum(isinstance(found, str) for found in results[:half]) == 4
 
 
 @pytest.mark.parametrize("of", PERMUTATIONS)
@@ -452,6 +505,21 @@ EDGES = {
     "triangular": [(1, 0, 2), (0, 3, 2), (1, 1, 1), (0, 0, 1), (np.nan, 1, 2)],
     "halfnormal": [(3, 0), (0, -1), (0, np.nan), (np.nan, 1)],
     "t": [(0, 0, 1), (1, 0, -1), (2, 5, 0), (np.nan, 0, 1), (-1, 0, 0), (np.nan, 0, 0)],
+    "cauchy": [(1, 0), (0, -1), (np.nan, 1), (0, np.nan), (0, -0.0)],
+    "halfcauchy": [(1, 0), (0, -1), (np.nan, 1)],
+    "gumbel": [(1, 0), (0, -1), (np.nan, 1)],
+    "pareto": [(1, 0), (0, 1), (-1, 1), (1, -1), (1, 1), (2, 1), (np.nan, 1), (1e-3, 1)],
+    "gengamma": [
+        (1, 1, 0),
+        (1, 0, 1),
+        (-1, -1, 1),
+        (1, 1, -1),
+        (1, -1, 1),
+        (1, np.inf, 1),
+        (1, 2, 1),
+        (1, 0.5, 1),
+    ],
+    "truncexpon": [(0, 0, 1), (-1, 0, 1), (1, 0, -1), (1, 2, 0), (1e3, 0, 1), (np.nan, 0, 1)],
     "poisson": [(-1,), (np.nan,), (1e19,), (0,), (1e18,)],
     "geometric": [(0,), (1.1,), (np.nan,), (1,)],
     "negative_binomial": [(0, 0.5), (1, 0), (1, 1.1), (1e10, 1e-15), (3, 1), (np.inf, 1)],
@@ -495,15 +563,7 @@ def test_parameters_at_the_edge(name):
 
 
 # what doc/reference/random_numbers.md says that Python draws
-BY_PYTHON = {
-    "CauchyRV",
-    "GenGammaRV",
-    "GumbelRV",
-    "HalfCauchyRV",
-    "MvNormalRV",
-    "ParetoRV",
-    "TruncExponentialRV",
-}
+BY_PYTHON = {"MvNormalRV"}
 
 
 def test_each_random_variable_of_pytensor_is_native_or_listed():

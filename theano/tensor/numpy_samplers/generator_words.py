@@ -18,6 +18,7 @@ import numpy as np
 from numpy.random import Generator
 
 from theano.support.data_classes import dataclass
+from theano.tensor.numpy_samplers.ufunc_loops import LOOPS, loop_of
 
 __all__ = ["FUNCTIONS", "why_no_words", "with_words", "words_of"]
 
@@ -190,11 +191,15 @@ def _table() -> int:
 
 @cache
 def _functions() -> ctypes.Array | None:
-    """Return the addresses of NumPy's distributions, as its module of generators exports them."""
+    """Return the addresses of NumPy's distributions, as its module of generators exports them.
+
+    Behind them are those of loops, each with its data.
+    """
     module = ctypes.CDLL(np.random._generator.__file__)
     try:
         found = [getattr(module, f"random_{name}") for name in FUNCTIONS]
     except AttributeError:
         return None
     addresses = [ctypes.cast(function, ctypes.c_void_p).value for function in found]
-    return (ctypes.c_void_p * len(found))(*addresses)
+    addresses += [address for name in LOOPS for address in loop_of(name)]
+    return (ctypes.c_void_p * len(addresses))(*addresses)

@@ -23,6 +23,7 @@ _LIBRARIES = {
     "special_functions": "special_functions.inc",
     "incomplete_functions": "incomplete_functions.inc",
     "generators": "generators.inc",
+    "ufunc_draws": "ufunc_draws.inc",
     "random_state": "random_state.inc",
 }
 # what needs another: in vectors.inc activations are used, and tn_s_softplus needs those on vectors
@@ -30,6 +31,7 @@ _NEEDS = {
     "activations": "vectors",
     "vectors": "activations",
     "incomplete_functions": "special_functions",
+    "ufunc_draws": "generators",
 }
 
 

@@ -213,9 +213,10 @@ class ByDistribution:
 
 
 @dataclass(frozen=True)
-class BetaBinomial:
-    """Binomial numbers, with chances that are all drawn before them."""
+class AfterOthers:
+    """The same, where each sample is drawn after a first number for all of them."""
 
+    distribution: str
     ndim: int
     where: tuple[Where, ...]
 
@@ -248,6 +249,14 @@ class Shuffled:
 @dataclass(frozen=True)
 class DifferentRows:
     """Rows of an array, or integers below its length, in so many dimensions, none of them twice."""
+
+    ndim: int
+    of_array: bool
+
+
+@dataclass(frozen=True)
+class DifferentByChance:
+    """The same by probabilities."""
 
     ndim: int
     of_array: bool

@@ -6,13 +6,19 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from theano.link.native.render.arrays import Array, indices, loops
+from theano.link.native.render.kernels.generator_distributions import (
+    AFTER_OTHERS,
+    DISTRIBUTIONS,
+    Sampler,
+)
 from theano.link.native.render.kernels.random_state import indices_of, over_samples, sample_at
 from theano.link.native.render.numbers_in_c import C_TYPES
 from theano.link.native.render.registry import writes_task
 from theano.link.native.statements.tasks import (
-    BetaBinomial,
+    AfterOthers,
     ByDistribution,
     Categories,
+    DifferentByChance,
     DifferentRows,
     Dirichlet,
     Multinomial,
@@ -21,7 +27,6 @@ from theano.link.native.statements.tasks import (
     Shuffled,
     Where,
 )
-from theano.support.data_classes import dataclass
 
 
 @writes_task(SampleFromGenerator)
@@ -39,93 +44,6 @@ def sample_from_generator(task: SampleFromGenerator, polls: int, *given: Any) ->
     ]
 
 
-@dataclass(frozen=True)
-class _Sampler:
-    """A sample in C, given the parameters ``p0``, ``p1``... and their types, and when these are right.
-
-    Attributes
-    ----------
-    scale
-        The position of SciPy's scale: nothing is sampled where all of it is 0.
-    fill
-        Draws ``count`` numbers into ``block``.
-    """
-
-    sampled: str
-    right: str = "1"
-    scale: int | None = None
-    fill: str = ""
-
-
-def _of_numpy(function: str, count: int, right: str = "1") -> _Sampler:
-    """Return a draw by a NumPy function, of so many parameters."""
-    parameters = "".join(f", {{p{k}}}" for k in range(count))
-    return _Sampler(f"g.numpy->{function}(g.bits{parameters})", right)
-
-
-_NOT_NEGATIVE = "tn_not_negative({p0})", "tn_not_negative({p1})"
-_BOTH_NOT_NEGATIVE = " && ".join(_NOT_NEGATIVE)
-_BOTH_POSITIVE = "tn_positive({p0}) && tn_positive({p1})"
-_GOOD_AND_BAD = "(uint64_t){p0} < 1000000000 && (uint64_t){p1} < 1000000000"
-
-# distribution -> its sample
-_DISTRIBUTIONS = {
-    "uniform": _Sampler(
-        "g.numpy->uniform(g.bits, {p0}, (double){p1} - (double){p0})",
-        "tn_range((double){p1} - (double){p0})",
-    ),
-    "normal": _of_numpy("normal", 2, _NOT_NEGATIVE[1]),
-    "lognormal": _of_numpy("lognormal", 2, _NOT_NEGATIVE[1]),
-    "exponential": _of_numpy("exponential", 1, _NOT_NEGATIVE[0]),
-    "gamma": _of_numpy("gamma", 2, _BOTH_NOT_NEGATIVE),
-    "invgamma": _Sampler(
-        "1 / g.numpy->gamma(g.bits, {p0}, ({t1})1 / {p1})",
-        "tn_not_negative({p0}) && tn_not_negative(({t1})1 / {p1})",
-    ),
-    "beta": _of_numpy("beta", 2, _BOTH_POSITIVE),
-    "clipped_beta": _Sampler(
-        "tn_inside_of_one(g.numpy->beta(g.bits, {p0}, {p1}))", "{p0} > 0 && {p1} > 0"
-    ),
-    "weibull": _of_numpy("weibull", 1, _NOT_NEGATIVE[0]),
-    "logistic": _of_numpy("logistic", 2, _NOT_NEGATIVE[1]),
-    "laplace": _of_numpy("laplace", 2, _NOT_NEGATIVE[1]),
-    "vonmises": _of_numpy("vonmises", 2, _NOT_NEGATIVE[1]),
-    "wald": _of_numpy("wald", 2, _BOTH_POSITIVE),
-    "shifted_wald": _Sampler("g.numpy->wald(g.bits, {p0}, {p1}) + {p2}", _BOTH_POSITIVE),
-    "triangular": _of_numpy("triangular", 3, "!({p0} > {p1}) && !({p1} > {p2}) && {p0} != {p2}"),
-    "halfnormal": _Sampler(
-        "tn_scaled_draw(__builtin_fabs(g.numpy->standard_normal(g.bits)), {p1}, {p0})",
-        "{p1} >= 0",
-        scale=1,
-    ),
-    "t": _Sampler(
-        "tn_scaled_draw(g.numpy->standard_t(g.bits, {p0}), {p2}, {p1})",
-        "{p0} > 0 && {p2} >= 0",
-        scale=2,
-    ),
-    "poisson": _of_numpy("poisson", 1, "tn_mean_of_counts({p0})"),
-    "geometric": _of_numpy("geometric", 1, "tn_some_chance({p0})"),
-    "negative_binomial": _of_numpy(
-        "negative_binomial", 2, "tn_counts_before({p0}, {p1}) && tn_some_chance({p1})"
-    ),
-    "hypergeometric": _of_numpy(
-        "hypergeometric", 3, f"{_GOOD_AND_BAD} && {{p2}} >= 0 && {{p2}} <= {{p0}} + {{p1}}"
-    ),
-    "bernoulli": _Sampler("tn_binomial_draw(&g, 1, {p0})", "tn_chance({p0})"),
-    "binomial": _Sampler("tn_binomial_draw(&g, {p0}, {p1})", "{p0} >= 0 && tn_chance({p1})"),
-    "integers": _Sampler(
-        "tn_integer_draw(&g, {p0}, {p1})",
-        "(int64_t){p0} < (int64_t){p1}",
-        fill="tn_integer_draws(&g, {p0}, {p1}, count, block)",
-    ),
-    "integers_to": _Sampler(
-        # SciPy adds 1 in the parameter's own type
-        "tn_integer_draw(&g, (int64_t){p0}, (int64_t)({t1})({p1} + 1))",
-        "{p0} == (int64_t){p0} && {p1} == (int64_t){p1} && {p0} < ({t1})({p1} + 1)",
-    ),
-}
-
-
 def _names_of(where: Sequence[Where], given: Sequence[Array]) -> dict[str, str]:
     """Return what stands for each parameter where it belongs to a sample, and for its type."""
     names: dict[str, str] = {}
@@ -137,9 +55,14 @@ def _names_of(where: Sequence[Where], given: Sequence[Array]) -> dict[str, str]:
 
 def _by_distribution(sampler: ByDistribution, y: Array, wrong: str, *given: Array) -> list[str]:
     """Return samples of single numbers; of none NumPy looks at parameters that no sample has."""
-    ndim, written = sampler.ndim, _DISTRIBUTIONS[sampler.distribution]
+    ndim, written = sampler.ndim, DISTRIBUTIONS[sampler.distribution]
     names = _names_of(sampler.where, given)
     alone = all(d is None for place in sampler.where for d in place)
+    names |= {
+        "alone": f"{alone:d}",
+        "count": " * ".join(map(str, y.shape[:ndim])) or "1",
+        "wrong": wrong,
+    }
     shared: list[str] = []
     if alone:
         # what all samples share is read, and looked at, once
@@ -149,9 +72,7 @@ def _by_distribution(sampler: ByDistribution, y: Array, wrong: str, *given: Arra
     kept = f"{sample_at(y, ndim)} = {written.sampled.format(**names)};"
     if alone:
         many = written.fill and ndim
-        body = (
-            _in_blocks(sampler, y, names, written.fill) if many else over_samples(y, [kept], ndim)
-        )
+        body = _in_blocks(sampler, y, names, written) if many else over_samples(y, [kept], ndim)
         drawn = [*shared, f"if (!({right})) {wrong} = 1;", "else {", *body, "}"]
     else:
         drawn = over_samples(y, [f"if ({right}) {kept}", f"else {wrong} = 1;"], ndim)
@@ -174,34 +95,46 @@ def _unless_all_are_zero(scale: Array, wrong: str, drawn: Sequence[str]) -> list
     ]
 
 
-def _in_blocks(sampler: ByDistribution, y: Array, names: dict[str, str], fill: str) -> list[str]:
+def _in_blocks(
+    sampler: ByDistribution, y: Array, names: dict[str, str], written: Sampler
+) -> list[str]:
     """Draws along the last dimension by a function that draws many at once."""
     *around, last = indices("i", sampler.ndim)
     size = y.shape[sampler.ndim - 1]
+    element = written.element.format(**names, drawn="block[k]")
     body = [
         f"for (int64_t {last} = 0; {last} < {size}; {last} += 64) {{",
         f"const int64_t count = tn_smaller({size} - {last}, 64);",
-        "uint64_t block[64];",
-        f"{fill.format(**names)};",
-        f"for (int64_t k = 0; k < count; k++) {y.at(*around, f'{last} + k')} = (int64_t)block[k];",
+        f"{written.block} block[64];",
+        f"{written.fill.format(**names)};",
+        f"for (int64_t k = 0; k < count; k++) {y.at(*around, f'{last} + k')} = {element};",
         "}",
     ]
     return loops(around, y.shape[: sampler.ndim - 1], body)
 
 
-def _beta_binomial(
-    sampler: BetaBinomial, y: Array, chances: Array, wrong: str, *given: Array
+def _after_others(
+    sampler: AfterOthers, y: Array, first: Array, wrong: str, *given: Array
 ) -> list[str]:
-    names, place = _names_of(sampler.where, given), sample_at(chances, sampler.ndim)
-    beta = "g.numpy->beta(g.bits, {p1}, {p2})".format(**names)
-    right = "{p0} >= 0 && {p1} > 0 && {p2} > 0".format(**names)
-    counted = f"tn_binomial_draw(&g, {names['p0']}, {place})"
-    return [
-        *over_samples(y, [f"if ({right}) {place} = {beta};", f"else {wrong} = 1;"], sampler.ndim),
-        *over_samples(
-            y, [f"if (!{wrong}) {sample_at(y, sampler.ndim)} = {counted};"], sampler.ndim
-        ),
+    ndim, written = sampler.ndim, AFTER_OTHERS[sampler.distribution]
+    place = sample_at(first, ndim)
+    own = {d for where in sampler.where for d in where if d is not None}
+    names = _names_of(sampler.where, given) | {
+        "first": place,
+        "alone": f"{not own:d}",
+        # how many parameters there are
+        "rows": " * ".join(str(y.shape[d]) for d in sorted(own)) or "1",
+    }
+    right, drawn, sampled = (
+        text.format(**names) for text in (written.right, written.first, written.sampled)
+    )
+    body = [
+        *over_samples(y, [f"if ({right}) {place} = {drawn};", f"else {wrong} = 1;"], ndim),
+        *over_samples(y, [f"if (!{wrong}) {sample_at(y, ndim)} = {sampled};"], ndim),
     ]
+    if written.scale is None:
+        return body
+    return _unless_all_are_zero(given[written.scale], wrong, body)
 
 
 # ---- rows ----
@@ -290,6 +223,31 @@ def _different_rows(
     sampler: DifferentRows, y: Array, order: Array, found: Array, wrong: str, *given: Any
 ) -> list[str]:
     *x, count, wanted, table = given
+    return [
+        f"if ({wanted} > {count}) {wrong} = 1;",
+        "else {",
+        f"tn_different_rows(&g, {count}, {wanted}, {table}, {order.name}, {found.name});",
+        *_found_rows(sampler, y, found, x),
+        "}",
+    ]
+
+
+def _different_by_chance(sampler: DifferentByChance, y: Array, *given: Any) -> list[str]:
+    chance, sums, drawn, found, wrong, *x, p, count, wanted = given
+    names = ", ".join(array.name for array in (chance, sums, drawn, found))
+    return [
+        *_copied(chance, p.at("k"), count),
+        f"if (!tn_different_by_chance(&g, {count}, {wanted}, {names})) {wrong} = 1;",
+        "else {",
+        *_found_rows(sampler, y, found, x),
+        "}",
+    ]
+
+
+def _found_rows(
+    sampler: DifferentRows | DifferentByChance, y: Array, found: Array, x: Sequence[Array]
+) -> list[str]:
+    """Write the rows of an array, or their positions, that were found."""
     more = indices("r", len(y.shape) - sampler.ndim)
     source = x[0].at("row", *more) if sampler.of_array else "row"
     kept = f"{sample_at(y, sampler.ndim, *more)} = {source};"
@@ -297,20 +255,14 @@ def _different_rows(
         f"const int64_t row = {found.at('at++')};",
         *loops(more, y.shape[sampler.ndim :], [kept]),
     ]
-    return [
-        f"if ({wanted} > {count}) {wrong} = 1;",
-        "else {",
-        f"tn_different_rows(&g, {count}, {wanted}, {table}, {order.name}, {found.name});",
-        "int64_t at = 0;",
-        *over_samples(y, body, sampler.ndim),
-        "}",
-    ]
+    return ["int64_t at = 0;", *over_samples(y, body, sampler.ndim)]
 
 
 _SAMPLES: dict[type, Callable[..., list[str]]] = {
-    BetaBinomial: _beta_binomial,
+    AfterOthers: _after_others,
     ByDistribution: _by_distribution,
     Categories: _categories,
+    DifferentByChance: _different_by_chance,
     DifferentRows: _different_rows,
     Dirichlet: _dirichlet,
     Multinomial: _multinomial,

@@ -21,9 +21,10 @@ from theano.link.native.lowering.operations.shapes import numbers_of
 from theano.link.native.lowering.registry import lowers
 from theano.link.native.lowering.step import Step
 from theano.link.native.statements.tasks import (
-    BetaBinomial,
+    AfterOthers,
     ByDistribution,
     Categories,
+    DifferentByChance,
     DifferentRows,
     Dirichlet,
     Multinomial,
@@ -34,6 +35,7 @@ from theano.link.native.statements.tasks import SampleFromGenerator as SamplingT
 from theano.pytensor_internals.operations import random
 from theano.support.data_classes import dataclass
 from theano.tensor.numpy_samplers.generator_samples import SampleFromGenerator
+from theano.tensor.numpy_samplers.ufunc_loops import missing_loops
 
 _IS_ZERO = Expression("words of a known generator", "is zero", None, "bool")
 _NUMBERS = tuple(DTYPES)
@@ -53,11 +55,14 @@ class Distribution:
         Appends the samples; none for those of single numbers.
     name
         What single numbers are called; empty for the operation's own name.
+    loops
+        Ufuncs whose loops it goes through.
     """
 
     dtypes: tuple[tuple[str, ...], ...]
     sampler: Callable[[SamplingContext, list[Value]], Buffer] | None = None
     name: str = ""
+    loops: tuple[str, ...] = ()
 
 
 # the call runs again by Python, in which NumPy raises what it raises
@@ -68,12 +73,17 @@ def _numbers(count: int, name: str = "") -> Distribution:
     return Distribution((_NUMBERS,) * count, name=name)
 
 
-def _beta_binomial(sampling: SamplingContext, inputs: list[Value]) -> Buffer:
-    given = [parameter(sampling, value) for value in inputs]
-    chances = sampling.step.rows_without_gaps("float64", sampling.shape or (1,))
-    sampler = BetaBinomial(len(sampling.shape), tuple(where for _, where in given))
-    reads = [view for view, _ in given]
-    return sampling.append(sampler, reads, scratch=[chances], error=_REFUSED)
+def _after_others(name: str) -> Callable[[SamplingContext, list[Value]], Buffer]:
+    """Return what appends samples of single numbers, each drawn after a first number for all."""
+
+    def appended(sampling: SamplingContext, inputs: list[Value]) -> Buffer:
+        given = [parameter(sampling, value) for value in inputs]
+        first = sampling.step.rows_without_gaps("float64", sampling.shape or (1,))
+        sampler = AfterOthers(name, len(sampling.shape), tuple(where for _, where in given))
+        reads = [view for view, _ in given]
+        return sampling.append(sampler, reads, scratch=[first], error=_REFUSED)
+
+    return appended
 
 
 def _shares(sampling: SamplingContext, inputs: list[Value]) -> Buffer:
@@ -130,7 +140,7 @@ def _permutations(sampling: SamplingContext, inputs: list[Value]) -> Buffer:
 
 
 def _different_rows(sampling: SamplingContext, inputs: list[Value]) -> Buffer:
-    a, lengths = inputs
+    a, *chances, lengths = inputs
     step, ndim = sampling.step, sampling.node.outputs[1].type.ndim - max(a.ndim - 1, 0)  # type: ignore[attr-defined]
     what = "a length of choices"
     shape = [step.size(one, what) for one in numbers_of(step, lengths, ndim, what)]
@@ -138,18 +148,25 @@ def _different_rows(sampling: SamplingContext, inputs: list[Value]) -> Buffer:
         step.sizes.check(compared(length, ">=", 0), f"{what} that is not negative")
     count = a.shape[0] if a.ndim else step.size(a, "a number of choices")
     wanted = step.sizes.product(shape)
+    reads, added = [step.view(a)] if a.ndim else [], [*shape, *a.shape[1:]]
+    if chances:
+        step.sizes.equal(chances[0].shape[0], count, "a number of probabilities")
+        by_chance = DifferentByChance(ndim, bool(a.ndim))
+        sizes = ("float64", count), ("float64", count), ("float64", wanted), ("int64", wanted)
+        scratch = [step.rows_without_gaps(dtype, (size,)) for dtype, size in sizes]
+        reads.append(step.view(chances[0]))
+        return sampling.append(by_chance, reads, [count, wanted], added, scratch, _REFUSED)
     # as many as are shuffled, or a table that is mostly empty
     table = step.sizes.binary(step.sizes.binary(wanted, "*", 50), "+", 50)
     table = step.sizes.name(Call("smaller", (count, table)))
     sampler = DifferentRows(ndim, bool(a.ndim))
-    reads = [step.view(a)] if a.ndim else []
     scratch = [step.rows_without_gaps("int64", (size,)) for size in (table, wanted)]
-    numbers, added = [count, wanted, table], [*shape, *a.shape[1:]]
-    return sampling.append(sampler, reads, numbers, added, scratch, _REFUSED)
+    return sampling.append(sampler, reads, [count, wanted, table], added, scratch, _REFUSED)
 
 
-# Those of which a number follows from NumPy draws by sums, products and divisions. Others go
-# through powers, logarithms or tangents, whose last bits are those of NumPy's own functions.
+_LOCATED = (_NUMBERS,) * 2
+
+# A number of each follows from NumPy's draws by sums, products, divisions, and loops of ufuncs.
 NATIVE_DRAWS: dict[type, Distribution] = {
     random.UniformRV: _numbers(2),
     random.NormalRV: _numbers(2),
@@ -166,13 +183,24 @@ NATIVE_DRAWS: dict[type, Distribution] = {
     random.TriangularRV: _numbers(3),
     random.HalfNormalRV: _numbers(2),
     random.StudentTRV: _numbers(3),
+    random.CauchyRV: Distribution(_LOCATED, loops=("_cauchy_ppf",)),
+    random.HalfCauchyRV: Distribution(_LOCATED, loops=("tan",)),
+    random.GumbelRV: Distribution(_LOCATED, loops=("log",)),
+    # of a parameter that is divided by, the type is that of the quotient
+    random.ParetoRV: Distribution((FLOATS, _NUMBERS), loops=("power",)),
+    random.GenGammaRV: Distribution((FLOATS, FLOATS, _NUMBERS), loops=("power",)),
+    random.TruncExponentialRV: Distribution(
+        (("float64", "int64", "int32"), _NUMBERS, _NUMBERS), loops=("expm1", "log1p")
+    ),
     random.PoissonRV: _numbers(1),
     random.GeometricRV: _numbers(1),
     random.NegBinomialRV: _numbers(2),
     random.HyperGeometricRV: Distribution((_SIGNED,) * 3),
     random.BernoulliRV: _numbers(1),
     random.BinomialRV: Distribution((_SIGNED, _NUMBERS)),
-    random.BetaBinomialRV: Distribution((_SIGNED, _NUMBERS, _NUMBERS), _beta_binomial),
+    random.BetaBinomialRV: Distribution(
+        (_SIGNED, _NUMBERS, _NUMBERS), _after_others("beta_binomial")
+    ),
     random.IntegersRV: Distribution((_SIGNED, _SIGNED)),
     random.DirichletRV: Distribution((_NUMBERS,), sampler=_shares),
     random.MultinomialRV: Distribution((_SIGNED, _NUMBERS), sampler=_multinomial_of),
@@ -186,6 +214,12 @@ NATIVE_DRAWS: dict[type, Distribution] = {
 _OF_PYMC = {
     "continuous.BetaClippedRV": _numbers(2, "clipped_beta"),
     "continuous.WaldRV": _numbers(3, "shifted_wald"),
+    "continuous.MoyalRV": Distribution(_LOCATED, loops=("log",)),
+    "continuous.RiceRV": Distribution(_LOCATED, _after_others("rice")),
+    # a number of single precision is squared in that
+    "continuous.SkewNormalRV": Distribution(
+        (_NUMBERS, _NUMBERS, ("float64",)), _after_others("skewnormal")
+    ),
     "discrete.DiscreteUniformRV": Distribution((_SIGNED + FLOATS,) * 2, name="integers_to"),
 }
 
@@ -206,14 +240,17 @@ def why_no_code(node: Apply) -> str:
     if op.dtype not in DTYPES:
         return f"random samples of type {op.dtype}"
     if type(op) is random.ChoiceWithoutReplacement:
-        if len(op.ndims_params) > 2:
-            return "choices without replacement by probability"
         if [variable.ndim for variable in node.inputs[2:]] != list(op.ndims_params):  # type: ignore[attr-defined]
             return "choices without replacement from each of a stack"
     given = [variable.type.dtype for variable in node.inputs[2:]]
-    if not all(one in known for one, known in zip(given, distribution.dtypes, strict=True)):
+    dtypes = distribution.dtypes
+    if len(given) > len(dtypes):
+        # the probabilities of choices
+        dtypes = (dtypes[0], FLOATS, dtypes[1])
+    if not all(one in known for one, known in zip(given, dtypes, strict=True)):
         return f"draws of {op.name} with parameters of types {', '.join(given)}"
-    return ""
+    missing = missing_loops(distribution.loops)
+    return f"draws of {op.name}: {missing}" if missing else ""
 
 
 @lowers(SampleFromGenerator)
@@ -225,7 +262,7 @@ def sample_from_generator(step: Step, node: Apply, inputs: list[Value]) -> list[
         raise CannotLower(f"draws of {op.sampler.name}")
     parameters = inputs[2:]
     shape = _shape_of_samples(step, node, inputs[1], parameters)
-    step.libraries.add("generators")
+    step.libraries.add("ufunc_draws" if distribution.loops else "generators")
     words = step.copied(inputs[0])
     words.packed = True
     pickled = step.load(View(words, (), (), (), (0,)))
@@ -262,10 +299,14 @@ def _shape_of_samples(
 
 def _one_by_one(sampling: SamplingContext, inputs: list[Value]) -> Buffer:
     """Return samples with their own parameters."""
-    sampler: Any = sampling.node.op.sampler  # type: ignore[attr-defined]
+    node = sampling.node
+    sampler: Any = node.op.sampler  # type: ignore[attr-defined]
     given = [parameter(sampling, value) for value in inputs]
     distribution = _distribution_of(sampler)
     assert distribution is not None
     name = distribution.name or sampler.name
+    if name == "pareto" and sampling.shape and not isinstance(node.inputs[1].type, NoneTypeT):
+        # SciPy then draws an array, of one number, too
+        name = "pareto_of_size"
     task = ByDistribution(name, len(sampling.shape), tuple(where for _, where in given))
     return sampling.append(task, [view for view, _ in given], error=_REFUSED)
