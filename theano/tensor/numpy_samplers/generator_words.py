@@ -92,6 +92,44 @@ _BEFORE = struct.Struct("@QQPQ32s")
 _BEFORE_PICKLE = struct.Struct("@QQ")
 
 
+class _Memory:
+    """The memory of a generator's state, and what stands before it in the words.
+
+    Attributes
+    ----------
+    bits
+        The bit generator, which is held so that the memory stays its own.
+    before
+        The bytes before the state.
+    pieces
+        For each piece where it is, and the bytes of pointers before it.
+    """
+
+    def __init__(self, bits: np.random.BitGenerator):
+        name = type(bits).__name__
+        state, functions = _interface(bits)
+        self.bits = bits
+        self.before = _BEFORE.pack(0, _NAMES.index(name), _table(), 0, functions)
+        self.pieces = [
+            ((ctypes.c_char * piece.size).from_address(_address(state, piece)), piece.pointers)
+            for piece in LAYOUTS[name]
+        ]
+
+
+# To find out where a state is takes longer than to copy it: that of so many generators is kept.
+_known: dict[int, _Memory] = {}
+_MOST_KNOWN = 64
+
+
+def _memory_of(bits: np.random.BitGenerator) -> _Memory:
+    found = _known.get(id(bits))
+    if found is None or found.bits is not bits:
+        if len(_known) >= _MOST_KNOWN:
+            _known.clear()
+        found = _known[id(bits)] = _Memory(bits)
+    return found
+
+
 def words_of(generator: Generator) -> np.ndarray:
     """Return the words of a generator: a vector of uint64."""
     bits = generator.bit_generator
@@ -99,12 +137,11 @@ def words_of(generator: Generator) -> np.ndarray:
         pickled = pickle.dumps(generator)
         data = _BEFORE_PICKLE.pack(1, len(pickled)) + pickled
     else:
-        name = type(bits).__name__
-        state, functions = _interface(bits)
-        data = _BEFORE.pack(0, _NAMES.index(name), _table(), 0, functions)
+        memory = _memory_of(bits)
+        data = memory.before
         with bits.lock:
-            for piece in LAYOUTS[name]:
-                data += bytes(piece.pointers) + ctypes.string_at(_address(state, piece), piece.size)
+            for place, pointers in memory.pieces:
+                data += bytes(pointers) + place.raw
     return np.frombuffer(data + bytes(-len(data) % 8), "uint64")
 
 
@@ -121,12 +158,13 @@ def with_words(generator: Generator, words: np.ndarray) -> Generator:
     if type(generator.bit_generator) is not getattr(np.random, name):
         generator = Generator(getattr(np.random, name)(0))
     bits, here = generator.bit_generator, _BEFORE.size
-    state, _ = _interface(bits)
+    memory = _memory_of(bits)
     with bits.lock:
-        for piece in LAYOUTS[name]:
-            here += piece.pointers
-            ctypes.memmove(_address(state, piece), data[here : here + piece.size], piece.size)
-            here += piece.size
+        for place, pointers in memory.pieces:
+            here += pointers
+            size = len(place)
+            place.raw = data[here : here + size]
+            here += size
     return generator
 
 

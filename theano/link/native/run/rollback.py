@@ -14,6 +14,8 @@ from typing import Any
 
 import numpy as np
 
+from theano.tensor.numpy_samplers.generator_words import why_no_words, with_words, words_of
+
 # What gives shared variables back what they held, in the order in which it was taken.
 Undo = list[Callable[[], Any]]
 
@@ -61,7 +63,9 @@ def _back_to_its_state(value: Any) -> Callable[[], Any] | None:
     """Return what gives a generator the state that it has now; None for other values."""
     if isinstance(value, np.random.Generator):
         bits = value.bit_generator
-        return partial(setattr, bits, "state", bits.state)
+        if why_no_words(type(bits)):
+            return partial(setattr, bits, "state", bits.state)
+        return partial(with_words, value, words_of(value))
     if isinstance(value, np.random.RandomState):
         return partial(value.set_state, value.get_state(legacy=False))
     return None
