@@ -39,6 +39,8 @@ FILES = {
     "tests_scan_grad/native/test_loops.py": "",
     "tests_scan_grad/native/passes/test_row_by_row.py": "",
     "tests_scan_grad/native/lowering/test_generator_samples.py": "",
+    "tests_scan_grad/native/lowering/test_generator_choices.py": "",
+    "tests_scan_grad/native/lowering/test_normal_rows.py": "",
     "tests_scan_grad/native/passes/test_dead_results.py": "",
     "tests_scan_grad/native/passes/test_scalar_loops.py": "",
     "tests_scan_grad/native/runtime/test_shared_parts.py": "",

@@ -56,6 +56,8 @@ DISTRIBUTIONS = {
     "SkewNormal, of one": lambda: pm.SkewNormal.dist(np.float64(1.7), 0, ROWS),
     "Weibull": lambda: pm.Weibull.dist(2.0, ROWS),
     "Mixture": lambda: pm.Mixture.dist(CHANCES, [pm.Normal.dist(m, 1) for m in (0, 3, 9)]),
+    "MvNormal": lambda: pm.MvNormal.dist(ROWS, np.eye(3) + 0.2, size=4),
+    "MvStudentT": lambda: pm.MvStudentT.dist(nu=4, mu=ROWS, scale=np.eye(3) + 0.2),
     "Multinomial": lambda: pm.Multinomial.dist(n=12, p=CHANCES, size=3),
     "NegativeBinomial": lambda: pm.NegativeBinomial.dist(mu=ROWS, alpha=2),
     "Normal": lambda: pm.Normal.dist(ROWS, 2, size=(4, 3)),

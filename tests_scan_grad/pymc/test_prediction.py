@@ -114,7 +114,8 @@ VARIABLES = {
         w=[0.3, 0.7], comp_dists=[pm.Normal.dist(0, 1), pm.Normal.dist(5, 1)]
     ),
     "a loop": lambda: returns(0.1, 0.2, 0.3, None),
-    "drawn by Python": lambda: pm.MvNormal.dist(np.zeros(2), np.eye(2)),
+    "vectors": lambda: pm.MvNormal.dist(np.zeros(2), np.eye(2)),
+    "drawn by Python": lambda: pm.TruncatedNormal.dist(0, 1, lower=np.zeros(2)),
     "no draw": lambda: pt.as_tensor(np.arange(3.0)),
 }
 
@@ -277,7 +278,7 @@ def test_predictions_follow_data_that_change():
 
 def test_predictions_that_python_draws():
     with pm.Model() as model:
-        pm.MvNormal("seen", np.zeros(2), np.eye(2) * pm.HalfNormal("scale"), observed=np.ones(2))
+        pm.TruncatedNormal("seen", 0, pm.HalfNormal("scale"), lower=0, observed=np.ones(2))
         pm.Potential("more", pt.as_tensor(1.0))
     posterior = posterior_of(model)
     posterior["scale"] = abs(posterior["scale"]) + 0.1

@@ -55,6 +55,9 @@ DISTRIBUTIONS = {
     "integers": lambda **of: pt.random.integers(-3, 9, **of),
     "categorical": lambda **of: pt.random.categorical([0.2, 0.5, 0.3], **of),
     "multinomial": lambda **of: pt.random.multinomial(7, [0.2, 0.5, 0.3], **of),
+    "multivariate_normal": lambda **of: pt.random.multivariate_normal(
+        np.array([1.0, 2.0]), np.array([[2.0, 0.8], [0.8, 1.0]]), **of
+    ),
     "dirichlet": lambda **of: pt.random.dirichlet([0.4, 2.0, 1.0], **of),
 }
 

@@ -26,6 +26,7 @@ from pytensor.tensor.random.basic import (
     LogisticRV,
     LogNormalRV,
     MultinomialRV,
+    MvNormalRV,
     NegBinomialRV,
     NormalRV,
     ParetoRV,

@@ -23,6 +23,7 @@ _LIBRARIES = {
     "special_functions": "special_functions.inc",
     "incomplete_functions": "incomplete_functions.inc",
     "generators": "generators.inc",
+    "normal_rows": "normal_rows.inc",
     "ufunc_draws": "ufunc_draws.inc",
     "random_state": "random_state.inc",
 }
@@ -31,6 +32,7 @@ _NEEDS = {
     "activations": "vectors",
     "vectors": "activations",
     "incomplete_functions": "special_functions",
+    "normal_rows": "generators",
     "ufunc_draws": "generators",
 }
 

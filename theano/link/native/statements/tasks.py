@@ -230,6 +230,22 @@ class Dirichlet:
 
 
 @dataclass(frozen=True)
+class NormalRows:
+    """Rows of normal numbers, given where a mean and a matrix of covariances are.
+
+    Attributes
+    ----------
+    factor
+        Which factor of the matrix is taken: 'cholesky', 'eigh' or 'svd'.
+    """
+
+    ndim: int
+    of_mean: Where
+    of_matrix: Where
+    factor: str
+
+
+@dataclass(frozen=True)
 class Categories:
     """Positions in rows of probabilities, given where a row is, and the type in which it is summed."""
 

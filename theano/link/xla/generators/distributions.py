@@ -102,6 +102,9 @@ _DRAWS: dict[type, Draw] = {
     ),
     random.CategoricalRV: _categorical,
     random.MultinomialRV: _multinomial,
+    random.MvNormalRV: lambda r, key, shape, dtype, mean, matrix: r.multivariate_normal(
+        key, mean, matrix, shape, dtype, method="svd"
+    ),
     random.DirichletRV: lambda r, key, shape, dtype, alpha: r.dirichlet(key, alpha, shape, dtype),
 }
 

@@ -22,6 +22,7 @@ from theano.link.native.statements.tasks import (
     DifferentRows,
     Dirichlet,
     Multinomial,
+    NormalRows,
     Permutations,
     SampleFromGenerator,
     Shuffled,
@@ -167,6 +168,50 @@ def _dirichlet(
     return over_samples(y, body, sampler.ndim)
 
 
+# how many arrays NumPy's loop for a factor writes
+_WRITTEN = {"cholesky": 1, "eigh": 2, "svd": 3}
+
+
+def _normal_rows(sampler: NormalRows, y: Array, *given: Any) -> list[str]:
+    matrix, factor, rest, values, drawn, row, wrong, mean, covariances, count = given
+    source = covariances.at(*indices_of(sampler.of_matrix), "k", "l")
+    copied = loops(["k", "l"], [count, count], [f"{matrix.at(f'k * {count} + l')} = {source};"])
+    names = ", ".join(array.name for array in (matrix, factor, values, rest))
+    loop = f"&g.numpy->{sampler.factor}"
+    found = f"tn_factor({loop}, {_WRITTEN[sampler.factor]}, {count}, {names})"
+    has_factor = f"({loop})->function && {count} > 0"
+    sampled = [
+        f"tn_normal_row(&g, {count}, {factor.name}, {drawn.name}, {row.name});",
+        *loops(
+            ["k"],
+            [count],
+            [f"{sample_at(y, sampler.ndim, 'k')} = {row.at('k')} + {_row(mean, sampler.of_mean)};"],
+        ),
+    ]
+    if all(d is None for d in sampler.of_matrix):
+        return [
+            *copied,
+            f"if (!({has_factor} && {found})) {wrong} = 1;",
+            "else {",
+            *over_samples(y, sampled, sampler.ndim),
+            "}",
+        ]
+    each = [
+        f"if ({wrong}) break;",
+        *copied,
+        f"if (!{found}) {wrong} = 1;",
+        "else {",
+        *sampled,
+        "}",
+    ]
+    return [
+        f"if (!({has_factor})) {wrong} = 1;",
+        "else {",
+        *over_samples(y, each, sampler.ndim),
+        "}",
+    ]
+
+
 def _multinomial(
     sampler: Multinomial, y: Array, chance: Array, counts: Array, wrong: str, *given: Any
 ) -> list[str]:
@@ -266,6 +311,7 @@ _SAMPLES: dict[type, Callable[..., list[str]]] = {
     DifferentRows: _different_rows,
     Dirichlet: _dirichlet,
     Multinomial: _multinomial,
+    NormalRows: _normal_rows,
     Permutations: _permutations,
     Shuffled: _shuffled,
 }

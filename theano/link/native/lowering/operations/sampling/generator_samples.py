@@ -28,6 +28,7 @@ from theano.link.native.statements.tasks import (
     DifferentRows,
     Dirichlet,
     Multinomial,
+    NormalRows,
     Permutations,
     Shuffled,
 )
@@ -35,7 +36,7 @@ from theano.link.native.statements.tasks import SampleFromGenerator as SamplingT
 from theano.pytensor_internals.operations import random
 from theano.support.data_classes import dataclass
 from theano.tensor.numpy_samplers.generator_samples import SampleFromGenerator
-from theano.tensor.numpy_samplers.ufunc_loops import missing_loops
+from theano.tensor.numpy_samplers.ufunc_loops import EINSUM, FACTORS, missing_loops
 
 _IS_ZERO = Expression("words of a known generator", "is zero", None, "bool")
 _NUMBERS = tuple(DTYPES)
@@ -96,6 +97,29 @@ def _shares(sampling: SamplingContext, inputs: list[Value]) -> Buffer:
         [count],
         added=[count],
         scratch=scratch,
+        error=_REFUSED,
+    )
+
+
+def _normal_rows(sampling: SamplingContext, inputs: list[Value]) -> Buffer:
+    mean, matrix = inputs
+    step, count = sampling.step, mean.shape[-1]
+    for length in matrix.shape[-2:]:
+        step.sizes.equal(length, count, "a length of a matrix of covariances")
+    square = step.sizes.product([count, count])
+    of_mean, of_matrix = (
+        places_in(sampling, shape) for shape in (mean.shape[:-1], matrix.shape[:-2])
+    )
+    method = sampling.node.op.sampler.method  # type: ignore[attr-defined]
+    step.libraries.add("normal_rows")
+    return sampling.append(
+        NormalRows(len(sampling.shape), of_mean, of_matrix, method),
+        [step.view(mean), step.view(matrix)],
+        [count],
+        added=[count],
+        scratch=[
+            step.rows_without_gaps("float64", (size,)) for size in (*[square] * 3, *[count] * 3)
+        ],
         error=_REFUSED,
     )
 
@@ -203,6 +227,7 @@ NATIVE_DRAWS: dict[type, Distribution] = {
     ),
     random.IntegersRV: Distribution((_SIGNED, _SIGNED)),
     random.DirichletRV: Distribution((_NUMBERS,), sampler=_shares),
+    random.MvNormalRV: Distribution((_NUMBERS, ("float64",)), sampler=_normal_rows),
     random.MultinomialRV: Distribution((_SIGNED, _NUMBERS), sampler=_multinomial_of),
     random.CategoricalRV: Distribution((FLOATS,), sampler=_categories),
     random.PermutationRV: Distribution((_NUMBERS,), sampler=_permutations),
@@ -249,7 +274,10 @@ def why_no_code(node: Apply) -> str:
         dtypes = (dtypes[0], FLOATS, dtypes[1])
     if not all(one in known for one, known in zip(given, dtypes, strict=True)):
         return f"draws of {op.name} with parameters of types {', '.join(given)}"
-    missing = missing_loops(distribution.loops)
+    loops = distribution.loops
+    if isinstance(op, random.MvNormalRV):
+        loops = (FACTORS[op.method], EINSUM)
+    missing = missing_loops(loops)
     return f"draws of {op.name}: {missing}" if missing else ""
 
 
