@@ -32,6 +32,7 @@ from theano.pytensor_internals.operations.tensor_rewrites import (
     topo_constant_folding,
 )
 from theano.rewriting.equilibrium import Equilibrium
+from theano.rewriting.imports import InSequence
 from theano.rewriting.lazy_shapes import AttachLazyShapes
 from theano.rewriting.merging import Merge
 from theano.rewriting.rewrites.of_pytensor.replacements import INSTEAD
@@ -148,7 +149,8 @@ def arranged(rewriter: GraphRewriter) -> GraphRewriter:
     >>> rewriter = arranged(optdb.query("+fast_run"))
     """
     if is_a(rewriter, SequentialGraphRewriter):
-        made = copy(rewriter)
+        made = InSequence()
+        vars(made).update(vars(rewriter))
         made.data = [arranged(part) for part in rewriter.data]
         return made
     if type(rewriter) in _INSTEAD:

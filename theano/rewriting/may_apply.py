@@ -38,15 +38,13 @@ from theano.pytensor_internals.operations.tensor_rewrites import (
     topological_second_sink,
 )
 from theano.rewriting.canonical_sums import question_of_form
+from theano.rewriting.distribution import saves_operations
 from theano.rewriting.rewrites.elementwise.constants_by_own_code import FOLD_CONSTANTS
 from theano.rewriting.rewrites.matrices.products_with_zeros import product_with_zeros
 from theano.rewriting.rewrites.of_pytensor.guarded import Guarded
 
 # a larger constant may be zero for all that is asked
 NUMBERS_LOOKED_AT = 1000
-
-_PRODUCTS = (mul, true_div, reciprocal)
-_SUMS = (add, sub, neg)
 
 NodeQuestion = Callable[[FunctionGraph, Apply], bool]
 GraphQuestion = Callable[[FunctionGraph], bool]
@@ -67,23 +65,6 @@ def graph_question(rewriter: GraphRewriter) -> GraphQuestion | None:
 
 
 # ---- nodes ----
-
-
-def _has_a_sum(_: FunctionGraph, node: Apply) -> bool:
-    """Return whether a product has a sum among its factors, those of products in it among them."""
-    for variable in node.inputs:
-        owner = _before_reordering(variable)
-        if owner is None or not is_a(owner.op, Elemwise):
-            continue
-        if owner.op in _SUMS or (owner.op in _PRODUCTS and _has_a_sum(_, owner)):
-            return True
-    return False
-
-
-def _before_reordering(variable: Variable) -> Apply | None:
-    while variable.owner is not None and is_a(variable.owner.op, DimShuffle):
-        variable = variable.owner.inputs[0]
-    return variable.owner
 
 
 def _has_a_zero(_: FunctionGraph, node: Apply) -> bool:
@@ -201,7 +182,7 @@ def _may_be_another_product(fgraph: FunctionGraph, node: Apply) -> bool:
 
 _OF_NODES: dict[NodeRewriter, NodeQuestion] = {
     local_add_canonizer: question_of_form(add, sub, neg, 0),
-    local_greedy_distributor: _has_a_sum,
+    local_greedy_distributor: saves_operations,
     local_mul_canonizer: _may_be_another_product,
     local_mul_zero: _has_a_zero,
     basic.local_useless_elemwise: _may_be_useless,

@@ -38,6 +38,7 @@ from theano.rewriting.disk.graph_pickles import (
     NotCached,
 )
 from theano.rewriting.disk.sealed_files import read_sealed, write_sealed
+from theano.rewriting.imports import InSequence
 
 _log = logging.getLogger(__name__)
 
@@ -45,7 +46,7 @@ _log = logging.getLogger(__name__)
 SECONDS_WORTH_CACHING = 0.03
 
 
-class CachedGraphs(SequentialGraphRewriter):
+class CachedGraphs(InSequence):
     """Rewrites whose results are kept in a folder.
 
     Parameters
