@@ -128,6 +128,18 @@ def test_a_loop_of_no_steps():
     assert native(numbers(0, 3), numbers(3))[0].shape == (0, 3)
 
 
+def test_the_columns_of_a_product_are_reshaped():
+    """A product that is computed with its operands turned is not put where its rows have gaps."""
+    steps, start, w = pt.dvector("steps"), pt.dmatrix("start"), pt.dmatrix("w")
+
+    def step(by, h, w):
+        cubes = pt.dot(w, pt.tanh(h * by)).reshape((4, 2, 3))
+        return cubes.transpose(0, 2, 1).reshape((4, 6)) + 1
+
+    (y,) = scan(step, sequences=[steps], outputs_info=[start], non_sequences=[w])
+    check([steps, start, w], [y], [numbers(5), numbers(4, 6), numbers(4, 4)])
+
+
 def test_reversed_strided_and_transposed_arguments():
     x, start, w = pt.dtensor3("x"), pt.dmatrix("start"), pt.dmatrix("w")
     (y,) = scan(

@@ -2,7 +2,8 @@
 
 Check: a whole temporary of the same shape that no later statement reads or writes, and that lies
 in its own memory. Transformation: the copy becomes another name for it; or, where its elements
-stand there in another order, such as rows from the last to the first, it is computed in that order.
+stand there in another order, such as rows from the last to the first, it is computed in that order,
+unless it is a product whose rows would not lie in one piece.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from theano.link.native.lowering.loop import Loop
 from theano.link.native.lowering.segment import Segment
 from theano.link.native.statements.base import Statement, of_kind
 from theano.link.native.statements.copy import Copy
+from theano.link.native.statements.gemm import Gemm
 
 
 def share_memory(lowered: Loop | Segment) -> None:
@@ -19,6 +21,7 @@ def share_memory(lowered: Loop | Segment) -> None:
     statements = lowered.step.statements
     last, first = last_uses(statements), first_uses(statements)
     positions = {statement: position for position, statement in enumerate(statements)}
+    products = {product.out.buffer for product in of_kind(statements, Gemm)}
     for statement in list(of_kind(statements, Copy)):
         if _can_share(statement, positions[statement], last):
             assert isinstance(statement.source, View)
@@ -34,6 +37,8 @@ def share_memory(lowered: Loop | Segment) -> None:
             _copy_first_rows(statement)
         elif (there := _turned(statement, positions[statement], last, first)) is not None:
             assert isinstance(statement.source, View)
+            if statement.source.buffer in products and not _has_whole_rows(there):
+                continue
             turned, copy = statement.source.buffer, there.buffer
             turned.place, first[copy] = there, first[turned]
             statements.remove(statement)
@@ -94,6 +99,11 @@ def _turned(
             start[d] = source.start[axis]
     steps = tuple(source.steps[d] for d in dimensions)
     return View(copy, kept.shape, tuple(dimensions), steps, tuple(start))
+
+
+def _has_whole_rows(view: View) -> bool:
+    """Return whether the elements of a row lie next to one another, in order."""
+    return view.axes[-1] == len(view.buffer.shape) - 1 and view.steps[-1] == 1
 
 
 def _is_another_name(buffer: Buffer) -> bool:
