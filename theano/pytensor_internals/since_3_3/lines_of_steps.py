@@ -6,9 +6,10 @@ it has no line. The lines are those of the nodes of the step before, found from 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from typing import Any
 
+import numpy as np
 from pytensor.graph.basic import Apply, Constant, Variable
 from pytensor.graph.fg import FrozenFunctionGraph, FunctionGraph
 from pytensor.graph.rewriting.basic import NodeRewriter, copy_stack_trace
@@ -23,6 +24,9 @@ from pytensor.scan.rewriting.merge import ScanMerge
 from theano.pytensor_internals.since_3_3.steps import FrozenWhenAsked, step_of
 
 Replaced = tuple[Variable, Variable]
+
+# of larger constants it is not asked whether they are equal
+LARGEST_COMPARED = 100
 
 
 class _KeepsLines(NodeRewriter):
@@ -48,6 +52,21 @@ class _KeepsLines(NodeRewriter):
         return str(self.name)
 
 
+class _MergesEqualInputs(_KeepsLines):
+    """The rewrite that reads equal inputs of a loop once, where some may be equal.
+
+    It compares each input with each other.
+    """
+
+    def transform(self, fgraph: FunctionGraph, node: Apply, *args: Any, **kwargs: Any) -> Any:
+        """Return what the rewrite gives; False or None if nothing."""
+        op: Any = node.op
+        for inputs in (op.outer_seqs(node.inputs), op.outer_non_seqs(node.inputs)):
+            if len({_outline(variable) for variable in inputs}) < len(inputs):
+                return super().transform(fgraph, node, *args, **kwargs)
+        return None
+
+
 class MergeWithLines(ScanMerge):
     """One loop of several, in whose step are their lines."""
 
@@ -58,13 +77,27 @@ class MergeWithLines(ScanMerge):
 
 # what makes loops again -> the same with lines
 KEEPING_LINES: dict[NodeRewriter, NodeRewriter] = {
-    rewriter: _KeepsLines(rewriter)
-    for rewriter in (
-        scan_inline_invariant_constants,
-        scan_merge_duplicate_inputs,
-        scan_remove_unused,
-    )
+    scan_merge_duplicate_inputs: _MergesEqualInputs(scan_merge_duplicate_inputs),
+    **{
+        rewriter: _KeepsLines(rewriter)
+        for rewriter in (scan_inline_invariant_constants, scan_remove_unused)
+    },
 }
+
+
+def _outline(variable: Variable, depth: int = 3) -> Hashable:
+    """Return what is equal for variables that compute the same, and mostly for no others."""
+    node = variable.owner
+    if node is None:
+        if not isinstance(variable, Constant):
+            return variable
+        data = variable.data
+        small = isinstance(data, np.ndarray) and data.size <= LARGEST_COMPARED
+        return type(data), data.tobytes() if small else None
+    place = node.outputs.index(variable)
+    if depth == 0 or isinstance(node.op, Scan):
+        return type(node.op), place
+    return node.op, place, tuple(_outline(operand, depth - 1) for operand in node.inputs)
 
 
 def with_lines(replaced: Iterable[Replaced]) -> Iterator[Replaced]:

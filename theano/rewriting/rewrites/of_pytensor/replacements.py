@@ -53,6 +53,7 @@ from theano.rewriting.rewrites.second_to_alloc import second_to_alloc
 from theano.rewriting.rewrites.subtensors.rows_of_length_one import row_of_length_one
 from theano.rewriting.rewrites.subtensors.rows_read_back import rows_read_back
 from theano.rewriting.rewrites.subtensors.sums_with_writes import sum_with_write
+from theano.rewriting.rewrites.subtensors.writes_in_turn import increments_in_turn
 
 
 def _guarded(
@@ -94,6 +95,7 @@ INSTEAD: dict[NodeRewriter, NodeRewriter] = {
     blas.local_dot22_to_dot22scalar: scaled_product,
     math.local_0_dot_x: product_with_zeros,
     subtensor.local_add_of_sparse_write: sum_with_write,
+    subtensor.local_IncSubtensor_serialize: increments_in_turn,
     subtensor.local_read_of_write_same_indices: rows_read_back,
     **KEEPING_LINES,
     uncanonicalize.local_dimshuffle_subtensor: row_of_length_one,

@@ -26,6 +26,7 @@ from theano.scan_module.loop.constant_index import constant_index
 from theano.scan_module.loop.roles import Roles, given_by, given_to
 from theano.scan_module.report.describe import describe
 from theano.scan_module.report.headings import SHORTENED
+from theano.scan_module.scan_opt.kept_rows.known_lengths import StandIns
 from theano.scan_module.scan_opt.loop_rewriter import Checked, Finding, LoopRewriter
 
 # What a state's user reads is its buffer behind the initial values.
@@ -113,12 +114,14 @@ class ShortenTraces(LoopRewriter):
 
     def check(self, graph: FunctionGraph, node: Apply) -> Checked | None:
         """Return whether PyTensor's rewrite applies, and whether it is right."""
-        found = scan_reduce_trace_rewrite(
-            graph, node, backend_supports_output_pre_allocation=self.in_buffer
-        )
+        with StandIns(node) as stand_ins:
+            found = scan_reduce_trace_rewrite(
+                graph, node, backend_supports_output_pre_allocation=self.in_buffer
+            )
         if not found:
             return None
         replacements = {old: new for old, new in found.items() if isinstance(old, Variable)}
+        stand_ins.put_back(replacements.values(), graph.apply_nodes)
         reason = why_not(graph, node)
         detail = reason or "only the rows that are read are kept"
         findings = [
