@@ -92,8 +92,9 @@ def _outline(variable: Variable, depth: int = 3) -> Hashable:
         if not isinstance(variable, Constant):
             return variable
         data = variable.data
-        small = isinstance(data, np.ndarray) and data.size <= LARGEST_COMPARED
-        return type(data), data.tobytes() if small else None
+        if not isinstance(data, np.ndarray | np.generic | int | float):
+            return type(data)
+        return np.asarray(data).tobytes() if np.size(data) <= LARGEST_COMPARED else np.shape(data)
     place = node.outputs.index(variable)
     if depth == 0 or isinstance(node.op, Scan):
         return type(node.op), place
