@@ -223,6 +223,12 @@ _OWN: list[tuple[str, Any, Kind, str]] = [
         "compute the others again; 0: no bound.",
     ),
     (
+        "native.compiler",
+        "auto",
+        Choice(("auto", "cc", "llvm")),
+        "What compiles native functions: the C compiler, LLVM in this process, or the first that is there.",
+    ),
+    (
         "native.quick",
         True,
         Boolean(),

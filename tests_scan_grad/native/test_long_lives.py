@@ -286,7 +286,8 @@ with warnings.catch_warnings(record=True) as seen:
     gradient()
 print(sum("No C compiler" in str(w.message) for w in seen))
 """
-    computed, warned = printed_by(code, THEANO_FLAGS="cxx=", CC="no-such-compiler")
+    flags = "cxx=,native.compiler=cc"
+    computed, warned = printed_by(code, THEANO_FLAGS=flags, CC="no-such-compiler")
     expected = [abs(g).sum() for g in gradient(mode="NATIVE")(*values_of(6, 3, 4))]
     np.testing.assert_allclose([float(v) for v in computed.split()], expected, rtol=1e-9)
     assert warned == "1"

@@ -101,12 +101,7 @@ def _warn_of_no_compiler(reason: str, name: str, instead: str) -> None:
 
 
 def _why_not_native() -> str:
-    build = importlib.import_module("theano.link.native.runtime.build")
-    return (
-        ""
-        if build.find_compiler()
-        else "No C compiler was found (install gcc or clang, or: pip install ziglang)"
-    )
+    return importlib.import_module("theano.link.native.build.in_process").why_no_compiler()
 
 
 def _why_no_compiler() -> str:

@@ -44,12 +44,15 @@ class EngineReport:
     ----------
     segments
         The number of nodes in each C function that the function calls.
+    by_llvm
+        Whether LLVM compiled them in the process.
     """
 
     loops: tuple[LoopRecord, ...]
     calls: tuple[CallRecord, ...]
     segments: tuple[int, ...]
     source: str = field(repr=False)
+    by_llvm: bool = False
 
     def __str__(self) -> str:
         counts = Counter(map(str, [*self.loops, *self.calls]))
@@ -57,11 +60,12 @@ class EngineReport:
         plural = "" if len(self.segments) == 1 else "s"
         lines = [f"{len(self.segments) or 'no'} native segment{plural}"]
         if self.segments:
-            lines[0] += f"; nodes: {' + '.join(map(str, self.segments))}"
+            compiled = ", compiled by LLVM" if self.by_llvm else ""
+            lines[0] += f"{compiled}; nodes: {' + '.join(map(str, self.segments))}"
         return "\n".join([*lines, *repeated])
 
 
-def report_of(program: Program) -> EngineReport:
+def report_of(program: Program, by_llvm: bool) -> EngineReport:
     """Return how each node of a program runs."""
     loops, calls = [], []
     for part in program.parts:
@@ -72,7 +76,7 @@ def report_of(program: Program) -> EngineReport:
             elif reason is not None:
                 calls.append(CallRecord(operation(node.op), reason))
     sizes = tuple(len(part.nodes) for part in program.parts if part.native)
-    return EngineReport(tuple(loops), tuple(calls), sizes, program.code.text)
+    return EngineReport(tuple(loops), tuple(calls), sizes, program.code.text, by_llvm)
 
 
 def report(function: Any) -> EngineReport:

@@ -16,6 +16,7 @@ from theano.configparser import caller_stacklevel
 from theano.link.native.build.cached_programs import CachedProgram
 from theano.link.native.build.compile_ahead import TAG
 from theano.link.native.build.compiler import warn_of_compiler
+from theano.link.native.build.in_process import chosen_compiler
 from theano.link.native.build.programs import LoadedProgram, loaded_program
 from theano.link.native.engine_report import EngineReport, report_of
 from theano.link.native.generators_as_words import GeneratorsAsWords  # noqa: F401 -- registers it
@@ -39,7 +40,7 @@ from theano.link.native.run.profile import Measurements
 from theano.link.native.run.rollback import Undo, undoable
 from theano.link.native.run.steps_within_budget import StepsWithinBudget
 from theano.link.native.run.virtual_machine import NativeMachine, Unit
-from theano.link.native.runtime.build import BuildError, find_compiler
+from theano.link.native.runtime.build import BuildError
 from theano.link.native.runtime.load import NoCompiler
 from theano.pytensor_internals.functions.linking import Container, VMLinker, map_storage
 from theano.rewriting.rewrites.of_pytensor.left_out import DONE_BY_NATIVE
@@ -71,7 +72,7 @@ class NativeLinker(VMLinker):
         super().__init__(*args, **kwargs)
         # A reduction of an expression has C code in PyTensor only; here both are fused anyway.
         # Without a compiler NumPy runs operations; what is fused would run element by element.
-        excluded = ["local_careduce_fusion"] if find_compiler() else ["fusion"]
+        excluded = ["local_careduce_fusion"] if chosen_compiler() else ["fusion"]
         self.incompatible_rewrites = (*self.incompatible_rewrites, *excluded)
         self.required_rewrites = (*self.required_rewrites, TAG)
         self.report: EngineReport | None = None
@@ -88,7 +89,7 @@ class NativeLinker(VMLinker):
         begin = time.perf_counter()
         counters = Counters() if self.profile else None
         program, compiled = self._compile(fgraph, order, counters)
-        self.report = report_of(program)
+        self.report = report_of(program, compiled is not None and compiled.by_llvm)
         states = {
             fgraph.outputs[output]: storage_map[fgraph.inputs[state]]
             for output, state in (fgraph.update_mapping or {}).items()

@@ -15,6 +15,7 @@ from pytensor.graph.basic import Apply
 from pytensor.graph.fg import FunctionGraph
 
 from theano.link.native.build import compiler
+from theano.link.native.build.in_process import chosen_compiler
 from theano.link.native.build.objects import compile_ahead
 from theano.link.native.build.programs import first_tier
 from theano.link.native.ir.ir import CannotLower
@@ -23,7 +24,6 @@ from theano.link.native.lowering.lowered_loops import shared_loop
 from theano.link.native.lowering.operations.scan import argument_names
 from theano.link.native.program import why_not
 from theano.link.native.render.loop_code import LoopCode, loop_code
-from theano.link.native.runtime.build import find_compiler
 from theano.pytensor_internals.graphs.kinds import is_a
 from theano.pytensor_internals.graphs.order import in_order
 from theano.pytensor_internals.graphs.rewriting import GraphRewriter
@@ -48,7 +48,7 @@ class CompileAhead(GraphRewriter):
 
     def apply(self, fgraph: FunctionGraph) -> None:
         """Start the compiler, where there is a core for it."""
-        if compiler.cores() == 1 or find_compiler() is None or config.profile:
+        if compiler.cores() == 1 or chosen_compiler() != "cc" or config.profile:
             return
         nodes = in_order(fgraph)
         loops = [node for node in nodes if is_a(node.op, Scan) and not why_not(node)]

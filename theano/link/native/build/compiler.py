@@ -17,6 +17,7 @@ from pathlib import Path
 
 from theano.configparser import caller_stacklevel
 from theano.link.native.build.compiler_flags import without_unknown
+from theano.link.native.build.in_process import chosen_compiler
 from theano.link.native.build.processor_time import seconds_used
 from theano.link.native.ir.ir import CannotLower
 from theano.link.native.runtime.build import (
@@ -43,7 +44,7 @@ _warned_of: set[str] = set()
 
 def warn_of_compiler(reason: str) -> None:
     """Warn once that a function, and maybe each, runs without native code, and why."""
-    if find_compiler() is None or _warned_of:
+    if chosen_compiler() is None or _warned_of:
         # who has no compiler has been warned
         return
     _warned_of.add(reason)

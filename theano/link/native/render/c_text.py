@@ -9,7 +9,7 @@ from pathlib import Path
 from textwrap import fill
 
 from theano.link.native.lowering.step import Step
-from theano.link.native.render.functions_on_vectors import called_functions
+from theano.link.native.render.functions_on_vectors import all_functions, called_functions
 from theano.link.native.render.registry import libraries
 from theano.support.data_classes import dataclass
 
@@ -87,6 +87,13 @@ def preamble(steps: Iterable[Step], text: str) -> list[str]:
     text = "\n".join([text, *functions])
     contents = [cut[path](text) if path in cut else _content(path) for path in paths]
     return [*contents, *functions]
+
+
+@functools.cache
+def all_preambles() -> str:
+    """Return all that may stand before functions."""
+    paths = [*_ALWAYS, *_LIBRARIES.values()]
+    return "\n".join([*map(_content, paths), *all_functions()])
 
 
 def _called_activations(text: str) -> str:

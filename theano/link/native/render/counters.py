@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ctypes
 import itertools
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -119,14 +119,14 @@ class Counters:
         """Return what stands before the functions."""
         return _CODE % (self._serial, max(1, len(self.table)), max(1, self._shapes))
 
-    def read(self, library: ctypes.CDLL) -> list[list[int]]:
+    def read(self, address: Callable[[str], int]) -> list[list[int]]:
         """Return the numbers of each counter, in the order of `FIELDS`."""
-        table = (ctypes.c_int64 * (4 * len(self.table))).in_dll(library, "tn_counters")
+        table = (ctypes.c_int64 * (4 * len(self.table))).from_address(address("tn_counters"))
         return [list(table[4 * k : 4 * k + 4]) for k in range(len(self.table))]
 
-    def read_shapes(self, library: ctypes.CDLL) -> dict[ValueOfNode, tuple[int, ...]]:
+    def read_shapes(self, address: Callable[[str], int]) -> dict[ValueOfNode, tuple[int, ...]]:
         """Return the shape that each value had last."""
-        table = (ctypes.c_int64 * max(1, self._shapes)).in_dll(library, "tn_shapes")
+        table = (ctypes.c_int64 * max(1, self._shapes)).from_address(address("tn_shapes"))
         return {v: tuple(table[v.position : v.position + _rank(v.variable)]) for v in self.values}
 
     def shapes(self, step: Step) -> list[str]:

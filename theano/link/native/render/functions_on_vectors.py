@@ -7,6 +7,8 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+from theano.link.native.ir.scalar_types import SUFFIX
+
 _FOLDER = Path(__file__).parent / "included" / "functions"
 
 # function -> its file, after those that it needs
@@ -78,6 +80,11 @@ _OF_SINGLES = (("f64", "f32"), ("F64", "F32"), ("double", "float"), ("tn_u64v", 
 def called_functions(text: str) -> list[str]:
     """Return the files of functions that a text calls, after the polynomials that these evaluate."""
     return list(_files(tuple(sorted(set(_CALL.findall(text))))))
+
+
+def all_functions() -> list[str]:
+    """Return the files of all functions."""
+    return list(_files(tuple((name, suffix) for name in FILES for suffix in SUFFIX.values())))
 
 
 @functools.cache

@@ -44,6 +44,8 @@ class ProgramText:
         How many there are where nothing is optimized.
     own_lines
         How many lines there are besides the loops and what any program begins with.
+    begins_at
+        Where in the text what any program begins with ends.
     """
 
     text: str
@@ -51,6 +53,12 @@ class ProgramText:
     parts: int = 1
     quick_parts: int = 1
     own_lines: int = 0
+    begins_at: int = 0
+
+    @property
+    def own_text(self) -> str:
+        """The text without what any program begins with."""
+        return self.text[self.begins_at :]
 
     def marked(self, symbol: str) -> str:
         """Return the text, with a symbol by which its library is known."""
@@ -91,13 +99,20 @@ def program_text(segments: Sequence[Segment]) -> ProgramText:
         if function.definition is not None and apart:
             lines.append(function.definition.declaration)
         lines += _in_part(place if apart else None, indented(function.lines))
+    text = c_text(_steps(segments), lines)
     return ProgramText(
-        c_text(_steps(segments), lines),
+        text,
         tuple(different.values()),
         parts,
         quick_parts,
         own_lines=sum(len(function.lines) for function in functions),
+        begins_at=_begins_at(text, lines),
     )
+
+
+def _begins_at(text: str, lines: Sequence[str]) -> int:
+    """Return where lines begin with which a text ends."""
+    return len(text) - 1 - len("\n".join(lines))
 
 
 @dataclass(frozen=True)
@@ -139,7 +154,8 @@ def profiled_text(segments: Sequence[Segment], counters: Counters) -> ProgramTex
     statements = [definition.lines for definition in repeated.definitions()]
     for function in [*statements, *loops, functions]:
         lines += _in_part(None, indented(function))
-    return ProgramText(c_text(_steps(segments), lines))
+    text = c_text(_steps(segments), lines)
+    return ProgramText(text, begins_at=_begins_at(text, lines))
 
 
 def _steps(segments: Sequence[Segment]) -> list[Step]:

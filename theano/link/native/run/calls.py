@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from theano.link.native.build.loaded import Library, address_in
 from theano.link.native.build.optimized_later import OptimizedLater
 from theano.link.native.ir.ir import FIRST_RESULT, CallRefused
 from theano.link.native.lowering.segment import Passed, SegmentCall, takes_offers
@@ -110,7 +111,7 @@ class NativeSegment:
     def __init__(
         self,
         segment: SegmentCall,
-        library: ctypes.CDLL,
+        library: Library,
         inputs: Sequence[list],
         outputs: Sequence[list],
         states: Sequence[list | None] | None = None,
@@ -141,10 +142,9 @@ class NativeSegment:
         self._result_address = ctypes.addressof(self._result)
         self._running_in: object = None
 
-    def _bind(self, library: ctypes.CDLL) -> None:
-        # `library.name` refers to itself, and would keep the library until the next collection
-        entry = ctypes.c_char.in_dll(library, self.segment.name)
-        self._library, self.function = library, _ENTRY(ctypes.addressof(entry))
+    def _bind(self, library: Library) -> None:
+        self._library = library
+        self.function = _ENTRY(address_in(library, self.segment.name))
 
     def optimize(self) -> None:
         """Have optimized code from now on, if that can be compiled."""

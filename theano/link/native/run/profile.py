@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import ctypes
 import sys
 from collections.abc import Iterable, Sequence
-from functools import cache
+from functools import cache, partial
 from typing import Any
 from weakref import WeakKeyDictionary
 
 from pytensor.configdefaults import config
 
+from theano.link.native.build.loaded import address_in
 from theano.link.native.lowering.segment import SegmentCall
 from theano.link.native.render.counters import FIELDS, Counter, Counters
 from theano.pytensor_internals.functions.profiling import register_profiler_printer
@@ -153,7 +153,7 @@ class Measurements:
 
     def __init__(self, fgraph: Any, natives: Sequence[Any], counters: Counters, library: Any):
         self._natives, self._counters = natives, counters
-        self._library: ctypes.CDLL = library
+        self._address = partial(address_in, library)
         self._seen = [0] * len(counters.table)
         _measured[fgraph] = self
         _print_with_profiles()
@@ -189,7 +189,7 @@ class Measurements:
 
     def loops(self) -> list[LoopOfNodes]:
         """Return the loops, each by the nodes of its step."""
-        read, shapes = self._read(), self._counters.read_shapes(self._library)
+        read, shapes = self._read(), self._counters.read_shapes(self._address)
         called = {counter.called: counter.node for counter, _ in read if counter.called}
         return [_by_nodes(name, node, read, shapes) for name, node in called.items()]
 
@@ -203,7 +203,7 @@ class Measurements:
     def outer_shapes(self) -> dict[Any, tuple[int, ...]]:
         """Return the last shape of each value outside of loops."""
         names = {native.segment.name for native in self._natives}
-        shapes = self._counters.read_shapes(self._library)
+        shapes = self._counters.read_shapes(self._address)
         return {v.variable: shape for v, shape in shapes.items() if v.function in names}
 
     def outer_in_memory(self) -> frozenset:
@@ -217,7 +217,7 @@ class Measurements:
         return [
             (counter, dict(zip(FIELDS, numbers, strict=True)))
             for counter, numbers in zip(
-                self._counters.table, self._counters.read(self._library), strict=True
+                self._counters.table, self._counters.read(self._address), strict=True
             )
         ]
 

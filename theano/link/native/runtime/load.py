@@ -81,6 +81,16 @@ def library() -> ctypes.CDLL:
         return _loaded
 
 
+def is_built() -> bool:
+    """Return whether the runtime is there, or was built in this process, without building it."""
+    if _loaded is not None:
+        return True
+    cached = is_own_folder(cache_folder()) and _in_cache(cache_folder(), None)
+    return bool(cached) or any(
+        path for folder in _installed_folders() for path in folder.glob(library_name("*"))
+    )
+
+
 def open_library(path: Path, mark: str) -> ctypes.CDLL | None:
     """Load a library that has a symbol of that name; None where there is none that can be loaded."""
     if what_is_wrong_with(path):
