@@ -108,6 +108,27 @@ def _overflow(name: str) -> Callable[[Any, list[Value]], Value]:
     return checked
 
 
+def _elementwise_root(body: Any, given: list[Value]) -> Value:
+    kind = given[0].type
+    return body.call(f"llvm.sqrt.v{kind.count}f{kind.element.size * 8}", kind, given)
+
+
+def _of_processor(function: str) -> Callable[[Any, list[Value]], Value]:
+    """Return a call of an instruction, which gives what the first operand is."""
+    return lambda body, given: body.call(function, given[0].type, given)
+
+
+def _scaled(function: str, lanes: int) -> Callable[[Any, list[Value]], Value]:
+    """Return a call of an instruction for all lanes, rounded as usual."""
+
+    def scaled(body: Any, given: list[Value]) -> Value:
+        mask = CType("integer", f"i{lanes}", lanes // 8)
+        operands = [*given[:3], Value(mask, "-1"), integer(INT, 4)]
+        return body.call(function, given[0].type, operands)
+
+    return scaled
+
+
 def _elementwise_fma(body: Any, given: list[Value]) -> Value:
     kind = next(one.type for one in given if one.type.kind == "vector")
     width = f"v{kind.count}f{kind.element.size * 8}"
@@ -198,6 +219,10 @@ _OWN: Mapping[str, Callable[[Any, list[Value]], Value]] = {
     "memset": _memset,
     **{f"{name}_overflow": _overflow(name) for name in ("add", "sub", "mul")},
     "elementwise_fma": _elementwise_fma,
+    "elementwise_sqrt": _elementwise_root,
+    "ia32_permvarsf512": _of_processor("llvm.x86.avx512.permvar.sf.512"),
+    "ia32_scalefps512_mask": _scaled("llvm.x86.avx512.mask.scalef.ps.512", 16),
+    "ia32_scalefpd512_mask": _scaled("llvm.x86.avx512.mask.scalef.pd.512", 8),
     "clzll": _leading_zeros,
     "constant_p": _is_constant,
     "expect": lambda body, given: given[0],

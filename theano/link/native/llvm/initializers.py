@@ -110,13 +110,13 @@ class Initializers(Expressions):
 
     # ---- tables ----
 
-    def table(self, kind: CType, name: str) -> Place:
+    def table(self, kind: CType, name: str, align: int) -> Place:
         """Return a constant table, whose numbers come next."""
         kind = self.completed(kind)
         text = self._constant(kind)
         place = f"@{self.function}.{name}.{len(self.tables)}"
         qualifier = "constant" if self.is_constant else "global"
-        self.tables.append(f"{place} = internal {qualifier} {text}, align {kind.align}")
+        self.tables.append(f"{place} = internal {qualifier} {text}, align {align or kind.align}")
         return Place(kind, place)
 
     is_constant = True

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import ctypes.util
 import functools
+import platform
 from collections.abc import Iterable
 from typing import Any
 
@@ -14,12 +15,21 @@ from theano.support.data_classes import dataclass
 
 @dataclass(frozen=True)
 class Processor:
-    """A processor that code is written for."""
+    """A processor that code is written for.
+
+    Attributes
+    ----------
+    fuses
+        Whether it has fused multiply-adds.
+    has_avx512
+        Whether it has those instructions on 64 bytes that `builtins.py` knows.
+    """
 
     name: str
     features: str
     vector_bytes: int
     fuses: bool
+    has_avx512: bool
 
 
 @functools.cache
@@ -42,7 +52,8 @@ def processor() -> Processor:
         binding.get_host_cpu_name(),
         known.flatten(),
         wide,
-        bool(known.get("fma")),
+        bool(known.get("fma")) or platform.machine() in ("aarch64", "arm64"),
+        bool(known.get("avx512f")),
     )
 
 

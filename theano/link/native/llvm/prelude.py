@@ -5,10 +5,11 @@ from __future__ import annotations
 import contextlib
 import functools
 import hashlib
+from pathlib import Path
 from typing import Any
 
 from theano.link.native.llvm.builtins import is_builtin
-from theano.link.native.llvm.machine import Processor, processor
+from theano.link.native.llvm.machine import Processor, llvm, processor
 from theano.link.native.llvm.preprocessor import Macro, Preprocessor
 from theano.link.native.llvm.translation import Definitions, Module, definitions_in, module
 from theano.link.native.render.c_text import all_preambles
@@ -54,7 +55,8 @@ class Prelude:
 def prelude() -> Prelude:
     """Return what stands before programs, from disk where it was prepared before."""
     text, host = all_preambles(), processor()
-    identity = hashlib.sha256(f"{_VERSION}{host}{text}".encode()).hexdigest()[:32]
+    about = f"{_translator()} {llvm().llvm_version_info} {host} {text}"
+    identity = hashlib.sha256(about.encode()).hexdigest()[:32]
     name = f"prelude-{identity}.pickle"
     content = read_sealed(cache_folder() / name)
     if content is None:
@@ -75,6 +77,11 @@ def prelude() -> Prelude:
     )
 
 
+def _translator() -> str:
+    """Return the text of this package: who changes it keeps nothing that it made before."""
+    return "".join(path.read_text() for path in sorted(Path(__file__).parent.glob("*.py")))
+
+
 def module_of(text: str) -> Module:
     """Return the module of a program, of which this is what does not stand before all."""
     before = prelude()
@@ -83,16 +90,14 @@ def module_of(text: str) -> Module:
     return module(definitions, definitions.exported())
 
 
-# of this file and the translation
-_VERSION = 1
-
-
 def _prepared(text: str, host: Processor) -> Any:
     """Return macros and definitions as they are kept, in plain values."""
     preprocessor = Preprocessor({}, is_builtin)
     for name, body in _PREDEFINED.items():
         preprocessor.define(name, body)
     preprocessor.define("TN_VECTOR_BYTES", str(host.vector_bytes))
+    if host.has_avx512:
+        preprocessor.define("TN_SCALES")
     if host.fuses:
         preprocessor.define("__FMA__")
     definitions = definitions_in(preprocessor.tokens(text))

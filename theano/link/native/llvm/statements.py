@@ -13,6 +13,7 @@ from theano.link.native.llvm.expressions import Operand
 from theano.link.native.llvm.initializers import Initializers
 from theano.link.native.llvm.values import Value
 
+STEPS_NOT_WORTH_VECTORS = 4
 _UNROLL = re.compile(r"GCC unroll (\d+)")
 
 
@@ -124,7 +125,7 @@ class Statements(Initializers):
             return
         if "static" in words:
             self.is_constant = "const" in words
-            scope[name] = self.table(kind, name)
+            scope[name] = self.table(kind, name, words.get("aligned", 0))
             return
         in_register = (auto or kind.in_register) and self.token != "{"
         if in_register or kind.kind == "vector":
@@ -273,7 +274,7 @@ class Statements(Initializers):
             return
         unrolled = _UNROLL.search(text)
         number = len(self.metadata)
-        if self.token != "for":
+        if self.token != "for" or (not unrolled and self._is_short()):
             self.statement()
             return
         self.at += 1
@@ -290,6 +291,12 @@ class Statements(Initializers):
         self.metadata.append("distinct !{}")
         self._for(f", !llvm.loop !@{number}")
         self.group = kept
+
+    def _is_short(self) -> bool:
+        """Return whether a loop is of so few steps that vectors would gain nothing."""
+        head = self.tokens[self.at : self.tokens.index(")", self.at)]
+        end = head[head.index("<") + 1] if "<" in head else ""
+        return end.isdigit() and int(end) <= STEPS_NOT_WORTH_VECTORS
 
     # ---- jumps ----
 

@@ -166,12 +166,13 @@ class Outermost(Statements):
         lines = []
         while not self.accept(";"):
             name, kind = self.declarator(given.kind or VOID)
-            kind = self.attributed(kind, {})
+            found = dict(given.words)
+            kind = self.attributed(kind, found)
             if kind.kind == "function":
                 parameters = ", ".join(one.llvm for one in kind.parameters)
                 self.declared[name] = f"declare {kind.element.llvm} @{name}({parameters})"
             else:
-                lines.append(self._variable_outside(name, kind, given.words))
+                lines.append(self._variable_outside(name, kind, found))
             self.accept(",")
         return "\n".join(lines)
 
@@ -182,7 +183,7 @@ class Outermost(Statements):
         if self.accept("="):
             kind = self.completed(kind)
             text = self._constant(kind)
-        return f"@{name} = {linkage}{qualifier} {text}, align {kind.align}"
+        return f"@{name} = {linkage}{qualifier} {text}, align {words.get('aligned', kind.align)}"
 
     def _function(self) -> str:
         words, name, kind = self._signature()
