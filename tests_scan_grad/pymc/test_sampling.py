@@ -185,7 +185,7 @@ def test_a_model_without_free_variables_is_refused_as_pymc_does():
 
 
 def test_names_that_are_none_are_refused():
-    with pytest.raises(ValueError, match="no variable 'efect', but effect, mean"):
+    with pytest.raises(KeyError, match="var_names: no 'efect' in the model, which has "):
         theano.pymc.sample(schools(), var_names=["efect"], **SHORT)
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -13,7 +12,7 @@ from pymc.util import get_random_generator
 
 from theano.link.native import NotNativeError
 from theano.pymc.captured_variables import refuse_captured
-from theano.pymc.models import model_of
+from theano.pymc.models import check_names, model_of
 from theano.pymc.modes import mode
 from theano.pymc.points import discrete_variables
 
@@ -69,8 +68,8 @@ def sample(*given: Any, model: Any = None, draws: int = 1000, **settings: Any) -
     ------
     TypeError
         If there is no model, or it is none of PyMC's.
-    ValueError
-        If ``var_names`` has a name that the model has not.
+    KeyError
+        If the model has no variable of a name in ``var_names``.
 
     Examples
     --------
@@ -86,7 +85,7 @@ def sample(*given: Any, model: Any = None, draws: int = 1000, **settings: Any) -
             model = argument
     model = model_of(model, "sample")
     refuse_captured(model)
-    _check_names(settings.get("var_names"), model)
+    settings = check_names(model, settings)
     frozen = settings.pop("freeze_model", True)
     quiet = settings.get("quiet", False)
     reason = _reason_for_pymc(model, settings)
@@ -102,16 +101,6 @@ def sample(*given: Any, model: Any = None, draws: int = 1000, **settings: Any) -
     if not quiet and reason:
         _log.info("theano.pymc.sample: PyMC's own samplers, because %s", reason.split("\n")[0])
     return _by_pymc(model, draws, settings)
-
-
-def _check_names(names: Iterable[str] | None, model: Any) -> None:
-    """Raise an error for a name that the model does not have."""
-    known = [variable.name for variable in model.unobserved_value_vars]
-    wrong = [name for name in names or () if name not in known]
-    if wrong:
-        raise ValueError(
-            f"var_names: the model has no variable {wrong[0]!r}, but {', '.join(sorted(known))}"
-        )
 
 
 def _reason_for_pymc(model: Any, settings: dict[str, Any]) -> str | None:
