@@ -52,7 +52,7 @@ def saves_operations(_: FunctionGraph, node: Apply) -> bool:
 
 @dataclass(frozen=True)
 class _Others:
-    """What sums among the factors, or among the divisors, of a product may be multiplied with."""
+    """Factors with which sums among the factors, or the divisors, of a product may be multiplied."""
 
     factors: frozenset
     divisors: frozenset

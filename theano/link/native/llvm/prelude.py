@@ -24,6 +24,7 @@ _PREDEFINED = {
     "__INT64_TYPE__": "long long",
     "__UINT64_TYPE__": "unsigned long long",
     "__UINTPTR_TYPE__": "unsigned long long",
+    "__INTPTR_TYPE__": "long long",
     "__INT64_MAX__": "0x7fffffffffffffffll",
     "__has_builtin": "",
     "__OPTIMIZE__": "1",

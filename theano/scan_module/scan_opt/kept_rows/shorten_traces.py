@@ -26,7 +26,7 @@ from theano.scan_module.loop.constant_index import constant_index
 from theano.scan_module.loop.roles import Roles, given_by, given_to
 from theano.scan_module.report.describe import describe
 from theano.scan_module.report.headings import SHORTENED
-from theano.scan_module.scan_opt.kept_rows.known_lengths import StandIns
+from theano.scan_module.scan_opt.kept_rows.stand_ins import StandIns
 from theano.scan_module.scan_opt.loop_rewriter import Checked, Finding, LoopRewriter
 
 # What a state's user reads is its buffer behind the initial values.

@@ -1,6 +1,6 @@
-"""Initial values of known lengths, for which others stand in while a loop is shortened.
+"""Stand-ins for initial values of static lengths, while a loop is shortened.
 
-PyTensor makes the buffer of each state anew, and copies and folds all that its initial value is
+PyTensor makes the buffer of each state again, and copies and folds all that its initial value is
 computed from to find how long that is: for the states of a backward loop, the forward loop with
 all of its states.
 """
