@@ -79,7 +79,7 @@ class PythonPart:
                 ctypes.memmove(data[k], array.ctypes.data, array.nbytes)
 
 
-def _copied(address: int | None, shape: Any, of_type: Any) -> Any:
+def _copied(address: Any, shape: Any, of_type: Any) -> Any:
     """Return an array of C, which an operation may keep, in the form that it has in Python."""
     lengths = [shape[axis] for axis in range(of_type.ndim)]
     array = np.empty(lengths, of_type.dtype)
