@@ -11,7 +11,7 @@ from tests_scan_grad.rewriting.refused.of_parts import OF_PARTS
 from tests_scan_grad.rewriting.refused.of_replaced import OF_REPLACED
 from tests_scan_grad.rewriting.refused.sides import changes, made
 from theano.pytensor_internals.graphs.scan import KEEPING_LINES
-from theano.pytensor_internals.operations.tensor_rewrites import basic, math
+from theano.pytensor_internals.operations.tensor_rewrites import basic, math, subtensor
 from theano.rewriting.rewrites.of_pytensor.guarded import Guarded
 from theano.rewriting.rewrites.of_pytensor.replacements import INSTEAD
 
@@ -28,6 +28,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
 WITHOUT_CONDITION = {
     basic.local_second_to_alloc,
     math.local_exp_over_1_plus_exp,
+    subtensor.local_IncSubtensor_serialize,
     *KEEPING_LINES,
 }
 

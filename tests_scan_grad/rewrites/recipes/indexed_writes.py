@@ -99,7 +99,7 @@ def rows_set_to_themselves_and_more(m: Maker):
     return pt.set_subtensor(x[places], m.one_of(x[places] + other, other + x[places]))
 
 
-@recipe(FAMILY, "local_IncSubtensor_serialize")
+@recipe(FAMILY, "increments_in_turn")
 def gradient_of_several_parts(m: Maker):
     x = m.array((3, 2))
     first, second = m.one_of(0, 1, slice(0, 2)), m.one_of(0, 2, -1, slice(None, None, -1))
@@ -107,7 +107,7 @@ def gradient_of_several_parts(m: Maker):
     return grad(cost, x)
 
 
-@recipe(FAMILY, "local_IncSubtensor_serialize")
+@recipe(FAMILY, "increments_in_turn")
 def sum_of_increments(m: Maker):
     x = m.array((2, 2), ("float64", "float32"))
     y = m.beside(x, ("float64", "float32"))
