@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from pytensor.graph.basic import Apply, Constant, Variable
 from pytensor.graph.fg import FunctionGraph
-from pytensor.scalar.basic import Cast, Composite, Second, Switch, get_scalar_type
+from pytensor.scalar.basic import Cast, Composite, Second, Switch
 from pytensor.tensor.basic import cast
 from pytensor.tensor.elemwise import DimShuffle, Elemwise
 from pytensor.tensor.math import exp
@@ -147,12 +147,6 @@ def _is_widened(operand: Any, dtype: str) -> bool:
 def _replace(fgraph: FunctionGraph, node: Apply, operands: list[Variable]) -> bool:
     """Let a node read other operands, unless what it computes would have fewer digits then."""
     (old,) = node.outputs
-    if _reads_in_place(node, operands):
-        for place, operand in enumerate(operands):
-            fgraph.change_node_input(
-                node, place, operand, reason=_REASON, import_missing=True, check=False
-            )
-        return True
     try:
         (new,) = node.op.make_node(*operands).outputs
     except TypeError:
@@ -166,19 +160,3 @@ def _replace(fgraph: FunctionGraph, node: Apply, operands: list[Variable]) -> bo
     copy_stack_trace(old, new)
     fgraph.replace(old, new, reason=_REASON, import_missing=True)
     return True
-
-
-def _reads_in_place(node: Apply, operands: list[Variable]) -> bool:
-    """Return whether a node computes the same type from other operands, so that it can be kept."""
-    op: Any = node.op
-    dtypes = tuple(operand.type.dtype for operand in operands)  # type: ignore[attr-defined]
-    return not op.inplace_pattern and _computed(op.scalar_op, dtypes) == node.outputs[0].type.dtype
-
-
-@functools.cache
-def _computed(scalar_op: Any, dtypes: tuple[str, ...]) -> str | None:
-    """Return the dtype of what a scalar operation computes; None where it does not."""
-    try:
-        return scalar_op.make_node(*(get_scalar_type(dtype)() for dtype in dtypes)).outputs[0].dtype
-    except TypeError:
-        return None
