@@ -146,7 +146,7 @@ def _value(variable: Any) -> float | None:
     """
     if not is_a(variable, Constant):
         return None
-    number = variable.unique_value
+    number: Any = getattr(variable, "unique_value", None)
     if number is None:
         return None
     number = np.asarray(number).item()
