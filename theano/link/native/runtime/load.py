@@ -7,6 +7,7 @@ one another, and is sealed.
 import ctypes
 import logging
 import os
+import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from importlib.metadata import distributions
@@ -171,8 +172,10 @@ def build(folder: Path, compiler: Command) -> ctypes.CDLL:
     BuildError
         If the compiler fails.
     """
-    by = " ".join(compiler)
-    _log.warning("compiling the C runtime, once for this version, by %s: it may take a minute", by)
+    if sys.stderr is not None and sys.stderr.isatty():
+        # somebody waits
+        by = " ".join(compiler)
+        _log.warning("compiling the C runtime, once for this version, by %s: up to a minute", by)
     with building_folder(folder) as work:
         made = work / library_name(hash_of_compiler(compiler))
         compile_library(compiler, made)
