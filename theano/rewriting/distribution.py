@@ -7,7 +7,6 @@ out each time: the square of the product's length, and the terms of all sums onc
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -21,6 +20,7 @@ from theano.pytensor_internals.operations.tensor_rewrites import (
     local_add_canonizer,
     local_mul_canonizer,
 )
+from theano.support.data_classes import dataclass
 
 # what PyTensor saves where a division goes, in multiplications
 DIVISION = 1.5

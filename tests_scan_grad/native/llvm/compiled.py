@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from theano.link.native.build.compiler import FLAGS
+from theano.link.native.build.compiler_flags import FLAGS
 from theano.link.native.build.loaded import address_in
 from theano.link.native.llvm.machine import JitLibrary, machine_code
 from theano.link.native.llvm.prelude import module_of
