@@ -42,7 +42,7 @@ def without_unknown(flags: Sequence[str], command: Command, version: str) -> lis
 def _known_optional(command: Command, version: str) -> tuple[str, ...]:
     """Return the optional flags that a compiler knows, which are kept on disk."""
     identity = "\0".join((*command, version, *OPTIONAL))
-    folder = cache_folder() / "compilers"
+    folder = cache_folder()
     name = f"flags-{hashlib.sha256(identity.encode()).hexdigest()[:32]}"
     kept = read_sealed(folder / name)
     if kept is not None:
