@@ -86,6 +86,21 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         " threads, addresses and undefined behaviour; takes long",
     )
     parser.addoption(
+        "--cross",
+        action="store_true",
+        help="make and check the wheels for all platforms, too; needs build and ziglang",
+    )
+    parser.addoption(
+        "--qemu",
+        action="store_true",
+        help="run the runtime and generated C for aarch64, too, by qemu-aarch64",
+    )
+    parser.addoption(
+        "--wine",
+        action="store_true",
+        help="run the runtime and generated C for Windows, too, by Wine; needs ziglang",
+    )
+    parser.addoption(
         "--all-upstream",
         action="store_true",
         help="run all of Theano's tests but those for GPUs, PyTensor's and Aesara's tests of loops in"

@@ -19,6 +19,12 @@ HEAVY = (
     "functions/test_processes.py::test_another_process_computes_the_same_on_the_native_engine[futures",
     "gpuarray/test_two_processes.py::",
     "disk/test_caches.py::test_damaged_files_change_no_result",
+    # all golden networks by nvcc, for three devices
+    "cuda/test_compiled_for_devices.py::test_all_networks_compile_without_spills",
+    # as many by a C++ compiler and by XLA
+    "cuda/test_kernels_in_xla.py::test_another_network",
+    # minimax polynomials of all functions, found again: two minutes
+    "native/vector_functions/test_vector_functions.py::test_the_file_of_polynomials_is_what_the_table_makes",
     # all numbers of float32
     "native/vector_functions/test_monotone.py::test_all_neighbours",
     # processes whose peak of memory is measured

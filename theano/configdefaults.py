@@ -210,6 +210,13 @@ _OWN: list[tuple[str, Any, Kind, str]] = [
         "Forward values that the gradient of scan saves: what is expensive to compute, all, none.",
     ),
     (
+        "scan.gpu_kernels",
+        "never",
+        Choice(("auto", "always", "never")),
+        "Whether a loop runs as one kernel on a GPU in the mode 'XLA': auto, where the model of the "
+        "device finds it faster than XLA's loop; always, where it has one.",
+    ),
+    (
         "scan.push_out_memory",
         0.0,
         Number(float, 0),
@@ -232,7 +239,7 @@ _OWN: list[tuple[str, Any, Kind, str]] = [
         "native.quick",
         True,
         Boolean(),
-        "Compile long functions quickly first, and optimize those that are called again behind all else.",
+        "Compile functions quickly first, and optimize those that are called again behind all else.",
     ),
     (
         "native.verify",

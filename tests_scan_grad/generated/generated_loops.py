@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 
+from hypothesis import settings
 from hypothesis import strategies as st
 
 from tests_scan_grad.generated.step_operations import INVARIANTS, OPERATIONS, SPECIAL, signature
@@ -348,3 +349,9 @@ def _possible(read: str, length: int) -> str:
 def describe(loop: LoopDescription) -> str:
     """A description as lines of ``field = value``, for the message of a failing test."""
     return "\n".join(f"  {field.name} = {getattr(loop, field.name)!r}" for field in fields(loop))
+
+
+def share_of_loops(count: int, floor: int = 1) -> settings:
+    """Settings for one of ``count`` equal parts of the generated loops."""
+    profile = settings.get_profile("generated_loops")
+    return settings(profile, max_examples=max(floor, -(-profile.max_examples // count)))

@@ -8,11 +8,17 @@ from __future__ import annotations
 import collections
 
 import pytest
-from hypothesis import given, reject, settings
+from hypothesis import given, reject
 from hypothesis import strategies as st
 
 import theano
-from tests_scan_grad.generated.generated_loops import FAMILIES, LoopDescription, describe, loops
+from tests_scan_grad.generated.generated_loops import (
+    FAMILIES,
+    LoopDescription,
+    describe,
+    loops,
+    share_of_loops,
+)
 from tests_scan_grad.generated.step_operations import OPERATIONS, SPECIAL
 from tests_scan_grad.loop_runs import (
     CompiledLoop,
@@ -37,12 +43,6 @@ PYTENSOR_IS_WRONG = {
 }
 # not "truncated": a truncated gradient is not the gradient of anything
 SECOND_ORDER_FAMILIES = ("any", "gated", "accumulators", "taps", "until", "nested", "draws")
-
-
-def _share(count: int, floor: int = 1) -> settings:
-    """Settings for one of ``count`` equal parts of the generated loops."""
-    profile = settings.get_profile("generated_loops")
-    return settings(profile, max_examples=max(floor, -(-profile.max_examples // count)))
 
 
 def _reference(loop: LoopDescription, order: int) -> Run:
@@ -80,7 +80,7 @@ def _check(loop: LoopDescription, order: int = 1) -> None:
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_loops_and_their_gradients_are_right(family):
-    @_share(len(FAMILIES))
+    @share_of_loops(len(FAMILIES))
     @given(loops(family))
     def check(loop):
         _check(loop)
@@ -90,7 +90,7 @@ def test_loops_and_their_gradients_are_right(family):
 
 @pytest.mark.parametrize("family", SECOND_ORDER_FAMILIES)
 def test_second_derivatives_are_right(family):
-    @_share(20 * len(SECOND_ORDER_FAMILIES), floor=4)
+    @share_of_loops(20 * len(SECOND_ORDER_FAMILIES), floor=4)
     @given(loops(family))
     def check(loop):
         _check(loop, order=2)
@@ -101,7 +101,7 @@ def test_second_derivatives_are_right(family):
 def test_the_loops_cover_every_operation_and_every_option():
     seen: collections.Counter = collections.Counter()
 
-    @_share(1, floor=1000)
+    @share_of_loops(1, floor=1000)
     @given(st.data())
     def count(data):
         family = data.draw(st.sampled_from(list(FAMILIES)))

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import inspect
+import sys
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from pytensor.graph.traversal import ancestors
@@ -36,6 +38,28 @@ def test_without_traces_there_is_none():
     assert not any(
         getattr(v.tag, "trace", None) for v in ancestors([gradient], blockers=[x]) if v.owner
     )
+
+
+def test_threads_that_compile_leave_the_flags_as_they_were():
+    def flags():
+        return theano.config.traceback.limit, str(theano.config.mode)
+
+    before, interval = flags(), sys.getswitchinterval()
+
+    def compile_gradient(_):
+        x = T.vector("x")
+        h, _ = theano.scan(lambda v, h: h * v, sequences=[x], outputs_info=[x[0]])
+        theano.function([x], theano.grad(h.sum(), x))
+
+    sys.setswitchinterval(1e-5)
+    try:
+        with ThreadPoolExecutor(4) as threads:
+            list(threads.map(compile_gradient, range(8)))
+    finally:
+        sys.setswitchinterval(interval)
+    after = flags()
+    theano.config.traceback.limit, theano.config.mode = before
+    assert after == before and before[0]
 
 
 @pytest.mark.parametrize(

@@ -99,7 +99,7 @@ def test_a_jacobian_runs_the_loop_once_and_makes_no_memory_for_gradients_that_it
     x, start, w = T.matrix("x"), T.vector("start"), T.matrix("w")
     h, _ = theano.scan(lambda x, h, w: T.tanh(x + h.dot(w)), x, start, w)
     slope = theano.grad((h**2).sum(), start)
-    jacobian = theano.gradient.jacobian(h[-1], start)
+    jacobian = theano.gradient.jacobian(h[-1], start, vectorize=False)
     function = theano.function([x, start, w], [slope, jacobian], mode=python_mode())
     made = [v for node in function.maker.fgraph.toposort() for v in node.outputs]
     assert not [v for v in made if v.type.ndim > 2]

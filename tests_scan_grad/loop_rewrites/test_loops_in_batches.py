@@ -188,6 +188,51 @@ def test_gradients_of_a_loop_in_a_batch(loop, batch):
             np.testing.assert_allclose(one, wanted, rtol=1e-9, atol=1e-11)
 
 
+def of_the_same(x, w):
+    return scan(lambda v, w: v * w, sequences=[x], non_sequences=[w])
+
+
+def test_a_loop_that_is_the_same_for_a_batch_of_any_length():
+    """No array that a step reads has the length of the batch."""
+    x, w, b = pt.dvector("x"), pt.dscalar("w"), pt.lscalar("b")
+    W = pt.tensor("W", dtype="float64", shape=(1, None))
+    X = pt.alloc(x, b, x.shape[0])
+    values = np.array([1.0, 2.0, 3.0]), np.arange(5.0)[None], 4
+    for given, batch, expected in (
+        (w, {x: X}, np.tile(2 * values[0], (4, 1))),
+        (
+            W,
+            {x: pt.alloc(x, b, 5, x.shape[0]), w: W},
+            np.tile(np.outer(values[1], values[0]), (4, 1, 1)),
+        ),
+    ):
+        many = vectorize_graph(of_the_same(x, w), batch)
+        for result in (many, adopt(many)):
+            f = theano.function([x, given, b], result)
+            assert not blockwise_loops(f.maker.fgraph.outputs)
+            found = f(values[0], 2.0 if given is w else values[1], 4)
+            np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.parametrize("rows", [0, 1], ids=["rows", "stacks"])
+def test_a_batch_of_parts_of_what_is_the_same_for_all(rows):
+    """The loop's batch has more dimensions than that of what it is given, or fewer."""
+    m, b = pt.dmatrix("m"), pt.lscalar("b")
+    factors = pt.linalg.cholesky(pt.alloc(m, b, *[2] * rows, *m.shape))
+    x, w = pt.tensor(dtype="float64", shape=(None,) * (1 + 2 * rows)), pt.dscalar("w")
+    W = pt.dmatrix("W") if not rows else pt.dvector("W")
+    many = vectorize_graph(of_the_same(x, w), {x: factors, w: W})
+    f = theano.function([m, b, W], many)
+    assert not blockwise_loops(f.maker.fgraph.outputs)
+    matrix = np.eye(3) * 4 + 1
+    value = np.arange(1.0, 7.0).reshape(2, 3) if not rows else np.array([1.0, 2.0])
+    factor = np.linalg.cholesky(matrix)
+    expected = factor * (value[..., None] if not rows else value[:, None, None, None])
+    np.testing.assert_allclose(
+        f(matrix, 2, value), np.broadcast_to(expected, (2, *[2] * rows, 3, 3)), rtol=1e-12
+    )
+
+
 def test_loops_that_may_end_early_stay_apart():
     x, X = pt.dvector("x"), pt.dmatrix("X")
     last = scan(

@@ -294,6 +294,8 @@ def test_turn_that_is_interrupted_is_given_back():
         done.wait(SECONDS)
         give_back(turn)
 
+    # what is interrupted is the wait, not a compilation
+    f(1.0)
     thread = threading.Thread(target=hold)
     thread.start()
     began.wait(SECONDS)

@@ -37,12 +37,12 @@ WRONG_ARGUMENTS = {
     ),
     "state that loses a dimension": (
         lambda: theano.scan(lambda h: h.sum(), None, [H], n_steps=2, name="sums"),
-        "^scan 'sums': a state keeps its number of dimensions, but the initial value of output 0 has 2,"
-        " and the step returns 0$",
+        "^scan 'sums': a state keeps its number of dimensions, but the initial value of output 0 \\(H\\) has 2,"
+        " and the step returns 0; it is the step function <lambda> \\(.*:\\d+\\)$",
     ),
     "state that changes its dtype": (
         lambda: theano.scan(lambda i: [i.sum(), i * 0.5], None, [None, T.imatrix("i")], n_steps=2),
-        "^scan: a state keeps its type, but the initial value of output 1 has dtype int32, and the"
+        "^scan: a state keeps its type, but the initial value of output 1 \\(i\\) has dtype int32, and the"
         " step returns float64. ",
     ),
     "fewer initial rows than are read back": (

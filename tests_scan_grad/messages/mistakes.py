@@ -6,7 +6,15 @@ import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
 
+import numpy as np
 import pytest
+
+import theano
+
+
+def shared(dtype: str = "float64"):
+    """Return a shared variable of three zeros."""
+    return theano.shared(np.zeros(3, dtype), name="w")
 
 
 @dataclass(frozen=True)

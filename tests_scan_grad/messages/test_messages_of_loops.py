@@ -128,9 +128,48 @@ def too_many_entries_of_outputs_info():
     ValueError,
     "the initial value of output 0 has dtype float32, and the step returns float64",
     "T.zeros(shape, dtype='float64')",
+    "it is the step function step",
+    line="def step(",
 )
 def float32_becomes_float64():
-    theano.scan(lambda u, h: u + h, sequences=x, outputs_info=T.constant(np.float32(0)))
+    def step(u, h):
+        return u + h
+
+    theano.scan(step, sequences=x, outputs_info=T.constant(np.float32(0)))
+
+
+@mistakes.add(
+    ValueError,
+    "the initial value of output 0 (start) has dtype float32, and the step returns float64.",
+    "The numbers of its dimensions differ, too: it has 0, and the step returns 1",
+)
+def float32_number_becomes_a_float64_vector():
+    theano.scan(lambda u, h: u + h, sequences=M, outputs_info=T.fscalar("start"))
+
+
+@mistakes.add(
+    ValueError, "output 0 (start) has 0 for each step, and the step returns 1", "step function"
+)
+def numbers_of_steps_before_become_a_vector():
+    start = {"initial": T.vector("start"), "taps": [-2]}
+    theano.scan(lambda u, h: u + h, sequences=M, outputs_info=start)
+
+
+@mistakes.add(ValueError, "map: a sequence has fewer rows than the loop's number of steps: x")
+def fewer_rows_than_steps_of_what_leaves_a_loop():
+    n_steps = T.iscalar("n_steps")
+    rows, _ = theano.scan(lambda u: T.exp(u) * 2, sequences=x, n_steps=n_steps, name="map")
+    theano.function([x, n_steps], rows)(np.ones(3), 5)
+
+
+@mistakes.add(TypeError, "In outputs_info, entry 0 is None, so no state is passed for it")
+def state_without_an_entry():
+    theano.scan(lambda u, h: u + h, sequences=x, outputs_info=[None])
+
+
+@mistakes.add(TypeError, "Without outputs_info, no state is passed")
+def state_without_outputs_info():
+    theano.scan(lambda u, h: u + h, sequences=x)
 
 
 @mistakes.add(ValueError, "output 0 has dtype int8, and the step returns float64")

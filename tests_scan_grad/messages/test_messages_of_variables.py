@@ -6,7 +6,7 @@ import pytest
 import theano
 import theano.tensor as T
 from tests_scan_grad.fresh_process import run_python
-from tests_scan_grad.messages.mistakes import Mistakes
+from tests_scan_grad.messages.mistakes import Mistakes, shared
 from theano.ifelse import ifelse
 from theano.sandbox.rng_mrg import MRG_RandomStreams
 from theano.tensor.var import AsTensorError
@@ -15,10 +15,6 @@ mistakes = Mistakes()
 k, s, x = T.lscalar("k"), T.scalar("s"), T.vector("x")
 M = T.matrix("M")
 a = T.fvector("a")
-
-
-def shared(dtype="float64"):
-    return theano.shared(np.zeros(3, dtype), name="w")
 
 
 # Variables used as values
@@ -78,9 +74,47 @@ def value_that_loses_precision():
     shared("float32").set_value(np.full(3, 1e-12))
 
 
+def test_a_shared_variable_is_not_advised_as_an_input_is():
+    for value, advice in (
+        (np.ones(3), "If you do not mind this loss, store value.astype('float32')."),
+        (np.ones(3, "complex64"), "Store value.real, or make the shared variable one of complex64"),
+    ):
+        with pytest.raises(TypeError) as caught:
+            shared("float32").set_value(value)
+        assert advice in str(caught.value) and "allow_input_downcast" not in str(caught.value)
+
+
+@pytest.mark.parametrize("name", ["uniform", "normal", "binomial", "truncated_normal"])
+def test_samples_of_a_symbolic_size_ask_for_the_number_of_dimensions(name):
+    with pytest.raises(ValueError, match="expected ndim, .* where the size v is a vector"):
+        getattr(MRG_RandomStreams(1), name)(size=T.lvector("v"))
+
+
 @mistakes.add(ValueError, "a seed that is not 0")
 def seed_of_zero():
     MRG_RandomStreams(0)
+
+
+# Joining
+
+
+@mistakes.add(
+    TypeError,
+    "concatenate: expected tensors of the same number of dimensions",
+    "tensors[0] (x) has 2, and tensors[1] (v) has 1",
+)
+def matrix_and_vector_concatenated():
+    T.concatenate([T.matrix("x"), T.vector("v")])
+
+
+@mistakes.add(TypeError, "stack: expected tensors", "tensors[2] (x) has 2")
+def matrix_stacked_on_vectors():
+    T.stack([T.vector(), T.vector(), T.matrix("x")])
+
+
+@mistakes.add(TypeError, "join: expected tensors", "tensors[1] (v) has 1")
+def matrix_and_vector_joined():
+    T.join(0, T.matrix("x"), T.vector("v"))
 
 
 # Flags

@@ -3,6 +3,7 @@
 import re
 
 from tests_scan_grad.fresh_process import ROOT
+from tests_scan_grad.messages.test_messages_of_calls import mistakes as of_calls
 from tests_scan_grad.messages.test_messages_of_functions import mistakes as of_functions
 from tests_scan_grad.messages.test_messages_of_gradients import mistakes as of_gradients
 from tests_scan_grad.messages.test_messages_of_loops import mistakes as of_loops
@@ -11,7 +12,7 @@ from tests_scan_grad.messages.test_messages_of_wrong_values import mistakes as o
 
 PARTS = [
     part
-    for mistakes in (of_functions, of_gradients, of_loops, of_variables, of_wrong_values)
+    for mistakes in (of_functions, of_calls, of_gradients, of_loops, of_variables, of_wrong_values)
     for mistake in mistakes.values()
     for part in mistake.parts
 ]

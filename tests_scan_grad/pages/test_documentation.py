@@ -20,6 +20,9 @@ PAGES = sorted(str(page.relative_to(FOLDER).with_suffix("")) for page in FOLDER.
 KINDS = {"python", "python2", "text", "ini", "sh", "diff"}
 # Commands that the pages name, which other tests run.
 COMMANDS = {
+    "pip install 'theano-scan[gpu]' nvidia-cuda-nvrtc",
+    "nvcc -std=c++17 -arch=sm_90 -cubin -Xptxas -v gated.cu",
+    ".venv/bin/python -m tests_scan_grad.cuda",
     ".venv/bin/python -m theano.profile --html profile.html script.py its arguments",
     ".venv/bin/python -m pytest tests_scan_grad/differential/test_differential.py --differential-programs 3000"
     " --differential-seed 500000",
@@ -42,6 +45,10 @@ COMMANDS = {
     ".venv/bin/python -m tests_scan_grad.pages.page_examples doc/tutorials/start.md",
     ".venv/bin/python -m pytest tests_scan_grad/loop_rewrites/test_golden_loops.py --update-golden",
     "git diff tests_scan_grad/loop_rewrites/golden",
+    ".venv/bin/python -m pip install ziglang build twine",
+    ".venv/bin/python -m pytest --wine --qemu tests_scan_grad/native/runtime tests_scan_grad/native/test_other_processors.py",
+    ".venv/bin/python -m pytest --cross tests_scan_grad/wheels",
+    ".venv/bin/python -m tests_scan_grad.pymc.public_models",
     ".venv/bin/python -m pytest --heavy -k emulated tests_scan_grad/native",
 }
 

@@ -3,6 +3,7 @@
 import doctest
 import importlib
 import pickle
+from types import SimpleNamespace
 
 import numpy as np
 import pytensor
@@ -12,6 +13,7 @@ from pytensor.link.vm import VMLinker
 
 import theano
 import theano.tensor as T
+from theano.link import cuda, native
 from theano.sandbox.rng_mrg import MRG_RandomStreams
 from theano.scan_module import scan_report, until
 from theano.scan_module.report.scan_report import LoopReport, SavedValue, ScanReport
@@ -365,9 +367,18 @@ def test_copied_function_is_counted(gradient):
 
 
 @pytest.mark.parametrize("wrong", [None, 3, T.matrix("m"), len])
-def test_what_is_not_a_function_is_refused(wrong):
+@pytest.mark.parametrize(
+    "inspect",
+    [scan_report, native.report, native.source, native.profile, native.c_function, cuda.report],
+)
+def test_what_is_not_a_function_is_refused(inspect, wrong):
     with pytest.raises(TypeError, match="expected a compiled function, as theano.function"):
-        scan_report(wrong)
+        inspect(wrong)
+
+
+def test_what_holds_a_function_is_refused_with_the_name_of_it(gradient):
+    with pytest.raises(TypeError, match="; its attribute `function` is one$"):
+        native.report(SimpleNamespace(function=gradient))
 
 
 @pytest.mark.parametrize("arguments", [[], numbers()[:6], [*numbers(), 1.0], {"x": 1, "y": 2}])

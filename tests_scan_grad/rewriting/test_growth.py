@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable
 from contextlib import nullcontext
 
+import numpy as np
 import pytest
 from pytensor.graph.features import Feature
 from pytensor.graph.fg import FunctionGraph
@@ -109,3 +110,64 @@ def test_a_product_of_many_sums_is_not_multiplied_out():
     graph = canonical([x], [T.mul(*values)])
     product = graph.outputs[0].owner
     assert len(product.inputs) == len(values)
+
+
+@pytest.mark.parametrize("combined", [T.add, T.mul])
+def test_partial_sums_that_others_read_are_kept(combined):
+    x = T.dvector("x")
+    partial, read = x, []
+    for k in range(2, 20):
+        partial = combined(partial, T.sin(k * x))
+        read.append(T.tanh(partial))
+    graph = canonical([x], [*read, partial])
+    sizes = [len(node.inputs) for node in graph.apply_nodes if node.op == combined]
+    assert max(sizes) == 2
+    # the sines have a product each
+    assert len(sizes) == (len(read) if combined is T.add else 2 * len(read))
+
+
+def test_partial_products_that_others_read_are_kept_next_to_quotients_and_constants():
+    x = T.dvector("x")
+    partial, read = x, []
+    for k in range(2, 20):
+        partial = partial * T.sin(x + k) / 3
+        read.append(T.tanh(partial))
+    graph = canonical([x], [*read, partial])
+    sizes = [len(node.inputs) for node in graph.apply_nodes if node.op in (T.mul, T.true_div)]
+    assert sum(sizes) <= 3 * len(read)
+
+
+def test_the_gradient_of_a_network_with_residuals_adds_once_a_layer():
+    x, weights = T.dmatrix("x"), [T.dmatrix(f"W{k}") for k in range(8)]
+    h = x
+    for weight in weights:
+        h = h + T.tanh(T.dot(h, weight))
+    function = theano.function([x, *weights], theano.grad(T.sqr(h).sum(), weights))
+    sums = [node for node in function.maker.fgraph.apply_nodes if node.op == T.add]
+    assert {len(node.inputs) for node in sums} == {2}
+    assert len(sums) <= 2 * len(weights)
+
+
+def test_sums_are_flat_but_for_what_others_read():
+    x, y, z, w = T.dvectors("x", "y", "z", "w")
+    partial = x + y
+    graph = canonical([x, y, z, w], [T.exp(partial), T.exp(partial + (z + w))])
+    kept, flat = graph.outputs
+    terms = flat.owner.inputs[0].owner.inputs
+    assert terms == [kept.owner.inputs[0], *graph.inputs[2:]]
+
+
+def test_what_cancels_does_so_whoever_reads_it():
+    x, y = T.dvectors("x", "y")
+    product, total = x * y, x + y
+    outputs = [product, product / y, total, total - y]
+    graph = canonical([x, y], outputs)
+    assert graph.outputs[1] is graph.inputs[0]
+    assert graph.outputs[3] is graph.inputs[0]
+
+
+def test_what_cancels_keeps_the_length_of_what_is_left():
+    s, x = T.dscalar("s"), T.dvector("x")
+    product = s * T.exp(x)
+    function = theano.function([s, x], [T.tanh(product), product / T.exp(x)], mode="FAST_COMPILE")
+    np.testing.assert_array_equal(function(2.0, [1000.0, 1.0])[1], [2.0, 2.0])

@@ -17,7 +17,7 @@ import theano.tensor as T
 from tests_scan_grad import networks
 from tests_scan_grad.loop_counts import theano_scan
 from theano.pytensor_internals.graphs.rewriting import names_in
-from theano.rewriting import equilibrium, may_apply
+from theano.rewriting import chosen, equilibrium, may_apply
 from theano.rewriting.changes import Changes, attached
 from theano.tensor import nnet
 
@@ -58,7 +58,10 @@ def refused():
         patch.setattr(equilibrium, "node_question", of_node)
         patch.setattr(equilibrium, "graph_question", of_graph)
         patch.setattr(theano.config, "cache_optimizations", False)
+        # the rewrites of a mode keep their questions
+        chosen._kept.cache_clear()
         yield counts
+    chosen._kept.cache_clear()
 
 
 @pytest.mark.parametrize("build", [networks.lstm, networks.attention, networks.bidirectional])

@@ -255,3 +255,16 @@ def test_rows_that_are_filled_with_other_lengths_raise_as_before():
     assert f(2, 3)[0].tolist() == [0, 0, 0]
     with pytest.raises(ValueError):
         f(2, 4)
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("rows", [None, 3])
+def test_a_row_that_is_incremented_is_still_added_to_all_rows(mode, rows):
+    x = T.TensorType("float64", shape=(rows, 2))("x")
+    row = T.TensorType("float64", shape=(1, 2))("row")
+    u = T.dscalar("u")
+    increased = T.inc_subtensor(row[0], u)
+    fn = theano.function([x, row, u], x + increased + T.inc_subtensor(x[1], u), mode=mode)
+    expected = 2 * X + 5.0
+    expected[1] += 4.0
+    np.testing.assert_array_equal(fn(X, np.ones((1, 2)), 4.0), expected)

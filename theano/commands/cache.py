@@ -51,7 +51,11 @@ def _remove(path: Path) -> None:
     if path.is_dir() and not path.is_symlink():
         shutil.rmtree(path, ignore_errors=True)
     else:
-        path.unlink(missing_ok=True)
+        try:
+            path.unlink(missing_ok=True)
+        except PermissionError as error:
+            # Windows removes no library that a process has loaded
+            print(f"{path} stays: {error.strerror}")
 
 
 def _unlock() -> None:

@@ -205,7 +205,7 @@ def _converted(override: Override, convert: Callable) -> Any:
     return convert(override)
 
 
-def _converted_entry(entry: Any, convert: Callable) -> Any:
+def _converted_entry(entry: object, convert: Callable) -> Any:
     if (isinstance(entry, str) and entry == DEFAULT) or entry is None:
         return None
     if isinstance(entry, Variable):
@@ -221,7 +221,7 @@ def _converted_entry(entry: Any, convert: Callable) -> Any:
     return single
 
 
-def _not_an_override(override: Any) -> TypeError:
+def _not_an_override(override: object) -> TypeError:
     return TypeError(
         "An override of OpFromGraph is 'default', a callable, an OpFromGraph, a variable of type "
         f"NullType or DisconnectedType in a list, or a list of them; got {override!r}"

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 from pytensor.graph.basic import Constant
+from pytensor.graph.fg import FunctionGraph
 from pytensor.graph.op import Op
 from pytensor.graph.traversal import io_toposort
 from pytensor.tensor.type import TensorType
@@ -138,7 +139,7 @@ class DebugFunctionMaker(PyTensorMaker):
         return function
 
 
-def _forget_what_was_taken_back(graph: Any) -> None:
+def _forget_what_was_taken_back(graph: FunctionGraph) -> None:
     """Have no replacement checked that put back what another one had replaced.
 
     The type of what stood there first may give less than that of what was tried in its place, and the check
@@ -150,7 +151,7 @@ def _forget_what_was_taken_back(graph: Any) -> None:
         why[:] = [entry for entry in why if not str(entry[0]).startswith("('Revert'")]
 
 
-def _forget_what_python_cannot_run(graph: Any) -> None:
+def _forget_what_python_cannot_run(graph: FunctionGraph) -> None:
     """Have nothing run that was replaced because it has more operands than NumPy's functions take."""
     tracker = getattr(graph, "equivalence_tracker", None)
     if tracker is None:

@@ -1,8 +1,11 @@
 """`theano.function`: from a graph to something that can be called."""
 
 import functools
+import os
 import sys
+import threading
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 from pytensor.compile.io import Out
@@ -12,6 +15,7 @@ from pytensor.graph.traversal import ancestors
 
 from theano.compile.calls.rollback import with_rollback
 from theano.compile.errors.compile_errors import explain_compile_error
+from theano.compile.errors.wrong_arguments import check_inputs, check_outputs
 from theano.compile.function_module import Function, FunctionWithExtras
 from theano.compile.mode import get_mode
 from theano.compile.mode_components.split_batch import split_mode
@@ -28,11 +32,11 @@ from theano.pytensor_internals.functions.compiling import (
     UnusedInputError,
     construct_function_ins_and_outs,
 )
-from theano.support import recursion_depth
+from theano.pytensor_internals.graphs.untraced import untraced
+from theano.source_locations.lines import users_frame
 from theano.support.garbage_collection import counted_when_it_dies, rare_collections
 from theano.support.recursion_depth import with_room_for_deep_graphs
 from theano.support.views_as_lists import as_list
-from theano.updates import OrderedUpdates
 
 __all__ = ["function", "function_dump"]
 
@@ -43,6 +47,9 @@ THEANOS_NAMES = {
     "pytensor Variable": "Theano variables",
     "PyTensor flag": "Theano flag",
 }
+
+# One function is rewritten at a time: meanwhile PyTensor sets flags, which all threads read.
+_rewriting = threading.RLock()
 
 Pairs = Mapping[Variable, Any] | Iterable[tuple[Variable, Any]]
 Outputs = Variable | Out | Sequence | dict[str, Any] | None
@@ -145,51 +152,48 @@ def function(
         )
     if not isinstance(no_default_updates, bool | list):
         raise TypeError("no_default_updates should be either a boolean or a list")
-    if isinstance(outputs, list | tuple) and any(isinstance(v, OrderedUpdates) for v in outputs):
-        raise TypeError(
-            "Outputs must be Theano variables or Out instances, and one is the updates of a loop:"
-            " theano.scan returns both, `outputs, updates = theano.scan(...)`"
-        )
+    check_inputs(inputs)
+    check_outputs(outputs)
     output_keys, outputs = _split_dict(outputs)
     name = name or _caller()
-    mode = get_mode(mode)
     replacements = given_pairs(givens)
-    mode = split_mode(mode, inputs, data_parallel, devices, replacements)
     try:
         with rare_collections():
-            specs, cloned_outputs = construct_function_ins_and_outs(
-                list(inputs),
-                outputs,
-                updates=update_pairs(updates),
-                givens=replacements,
-                no_default_updates=no_default_updates,
-                rebuild_strict=rebuild_strict,
-                allow_input_downcast=allow_input_downcast,
-            )
-            if _all_are_used(specs, _variables_of(cloned_outputs)):
-                # PyTensor looks each up in a list of all variables
-                on_unused_input = "ignore"
-            budget = _budget(memory_budget, mode)
-            if budget:
-                # it imports all of the loops, which few programs need at once
-                from theano.compile.memory_budget import within_budget
-
-                specs, cloned_outputs = within_budget(specs, cloned_outputs, budget)
-            results = _variables_of(cloned_outputs)
-            if accept_inplace:
-                mark_overwritten([spec.variable for spec in specs], results)
-            with no_test_values(), no_blas_warnings(), with_rollback(specs, mode):
-                maker = mode.function_maker(
-                    specs,
-                    cloned_outputs,
-                    mode,
-                    accept_inplace=accept_inplace,
-                    function_class=_function_class(specs, output_keys),
-                    profile=profile_for(profile, name),
-                    on_unused_input=on_unused_input,
-                    name=name,
+            with _rewriting:
+                mode = split_mode(get_mode(mode), inputs, data_parallel, devices, replacements)
+                specs, cloned_outputs = construct_function_ins_and_outs(
+                    list(inputs),
+                    outputs,
+                    updates=update_pairs(updates),
+                    givens=replacements,
+                    no_default_updates=no_default_updates,
+                    rebuild_strict=rebuild_strict,
+                    allow_input_downcast=allow_input_downcast,
                 )
-            with no_test_values(), no_blas_warnings():
+                if _all_are_used(specs, _variables_of(cloned_outputs)):
+                    # PyTensor looks each up in a list of all variables
+                    on_unused_input = "ignore"
+                budget = _budget(memory_budget, mode)
+                if budget:
+                    # it imports all of the loops, which few programs need at once
+                    from theano.compile.memory_budget import within_budget
+
+                    specs, cloned_outputs = within_budget(specs, cloned_outputs, budget)
+                results = _variables_of(cloned_outputs)
+                if accept_inplace:
+                    mark_overwritten([spec.variable for spec in specs], results)
+                with no_test_values(), no_blas_warnings(), _no_traces(), with_rollback(specs, mode):
+                    maker = mode.function_maker(
+                        specs,
+                        cloned_outputs,
+                        mode,
+                        accept_inplace=accept_inplace,
+                        function_class=_function_class(specs, output_keys),
+                        profile=profile_for(profile, name),
+                        on_unused_input=on_unused_input,
+                        name=name,
+                    )
+            with no_test_values(), no_blas_warnings(), _no_traces():
                 function = maker.create()
     except (TypeError, RuntimeError, UnusedInputError, MissingInputError) as error:
         error.args = tuple(_in_theanos_name(argument) for argument in error.args)
@@ -201,6 +205,21 @@ def function(
             explain_compile_error(error)
         raise
     return counted_when_it_dies(function)
+
+
+def _no_traces() -> AbstractContextManager[None]:
+    """Return a context in which PyTensor sets the limit of traces to what it is: 0, but for a flag."""
+    return nullcontext() if config.traceback.compile_limit else untraced
+
+
+def _forget_other_threads() -> None:
+    """After a fork the child has this thread only: nobody else rewrites."""
+    global _rewriting
+    _rewriting = threading.RLock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget_other_threads)
 
 
 def function_dump(
@@ -248,7 +267,7 @@ def _split_dict(outputs):
     return keys, [outputs[key] for key in keys]
 
 
-def _variables_of(outputs: Any) -> list:
+def _variables_of(outputs: object) -> list:
     given = outputs if isinstance(outputs, list) else [outputs]
     return [getattr(result, "variable", result) for result in given]
 
@@ -283,10 +302,9 @@ def _function_class(specs, output_keys):
 
 
 def _caller() -> str:
-    frame = sys._getframe(2)
-    # between a program and `function` is what makes room for deep graphs
-    while frame.f_code.co_filename == recursion_depth.__file__ and frame.f_back is not None:
-        frame = frame.f_back
+    """Return the line of the program that has a function compiled, as its name."""
+    nearest = sys._getframe(2)
+    frame = users_frame(nearest) or nearest
     return f"{frame.f_code.co_filename}:{frame.f_lineno}"
 
 

@@ -14,16 +14,16 @@ from pytensor.compile.ops import deep_copy_op
 from pytensor.tensor.basic import Eye
 from pytensor.tensor.type import TensorType
 
-from theano.compile.calls.locks import Claim, give_back, lock_of, reading, take, writing
+from theano.compile.calls.input_values import Values
+from theano.compile.calls.locks import Claim, give_back, take
 from theano.compile.errors.call_errors import (
     explain_bad_call,
     explain_failure,
     mark_explained,
-    signature,
     title,
 )
 from theano.compile.profiling import profile_for
-from theano.link.device_cells import bring_home, on_host, wait_for
+from theano.link.device_cells import bring_home, wait_for
 from theano.pytensor_internals.functions.compiling import (
     AliasedMemoryError,
     CheckedFunction,
@@ -66,7 +66,7 @@ _COLUMNS = (1,)
 _Expected = tuple[list[Any], np.dtype, int, tuple[int | None, ...] | None]
 
 
-def _is_plain(kind: Any) -> bool:
+def _is_plain(kind: object) -> bool:
     """Return whether values of a type are arrays, any of its dtype, dimensions and static lengths."""
     return type(kind) is TensorType and not kind.filter_checks_isfinite
 
@@ -77,40 +77,6 @@ def _any_length(kind: TensorType) -> bool:
 
 def _has_shape(array: np.ndarray, static: tuple[int | None, ...]) -> bool:
     return all(n in (None, length) for n, length in zip(static, array.shape, strict=True))
-
-
-class Values:
-    """The stored values of a function's inputs, by variable, name or position."""
-
-    def __init__(self, function: "Function"):
-        self._function, self._finder = function, function.finder
-
-    def __getitem__(self, key: Any) -> Any:
-        container = self._container(key)
-        with lock_of(self._claim(container, reading)):
-            return on_host(container.value)
-
-    def __setitem__(self, key: Any, value: Any) -> None:
-        container = self._container(key)
-        with lock_of(self._claim(container, writing)):
-            container.value = value
-
-    def _claim(self, container: Container, of_cell: Callable[[list[Any]], Claim]) -> Claim:
-        """Return that of a cell that functions may share, or of the function, whose calls fill the rest."""
-        own, cell = self._function._claim, container.storage
-        shared = id(cell) in own.reads | own.writes
-        return of_cell(cell) if shared else own
-
-    def __contains__(self, key: Any) -> bool:
-        return hasattr(self._finder.get(key), "storage")
-
-    def _container(self, key: Any) -> Container:
-        if key not in self:
-            raise TypeError(
-                f"Unknown or ambiguous input {key!r} of {title(self._function)}: "
-                f"it has {signature(self._function)}"
-            )
-        return self._finder[key]
 
 
 class Function(CheckedFunction):
@@ -127,6 +93,8 @@ class Function(CheckedFunction):
         super().__init__(*args, **kwargs)
         # Threads that call the same function share its storage.
         self._claim = self._used_cells()
+        self._prepared_calls = self._calls_to_prepare()
+        self._prepared: Callable[..., Any] | None = None
 
     def _used_cells(self) -> Claim:
         """Return the claim of a call: the function itself, and the shared variables that it uses."""
@@ -224,7 +192,47 @@ class Function(CheckedFunction):
     def _shared_cells(self) -> list[list[Any]]:
         return [box.storage for box in self.input_storage if box.implicit]  # type: ignore[attr-defined]
 
+    def _calls_to_prepare(self) -> Any:
+        """Return what prepares calls, of an engine that does; None where a call does more than compute."""
+        prepare = getattr(self.vm, "prepare_for", None)
+        boxes: list[Any] = self.input_storage
+        # what has a default value is read where that lies
+        arguments = {k: not box.strict for k, box in enumerate(boxes) if box.required}
+        in_front = list(arguments) == list(range(len(arguments)))
+        if prepare is None or not in_front or copies_aliased_inputs(self):
+            return None
+        return prepare(arguments)
+
+    def _next_prepared(self) -> Callable[..., Any] | None:
+        """Return what makes the next calls whose arguments need no more than a look."""
+        prepared = self._prepared_calls.next_call() if self.vm.allow_gc else None  # type: ignore[attr-defined]
+        if prepared is None or self._reads_arguments_only:
+            # no two calls share memory
+            return prepared
+        claim = self._claim
+
+        def call(*args: Any) -> Any:
+            turn = [claim]
+            try:
+                # within a call of the function there are other values in its cells
+                return NotImplemented if take(turn) else self._call_prepared(prepared, args)
+            finally:
+                give_back(turn)
+
+        return call
+
+    @property
+    def _reads_arguments_only(self) -> bool:
+        return all(box.required for box in self.input_storage)  # type: ignore[attr-defined]
+
+    def _call_prepared(self, prepared: Callable[..., Any], args: Sequence[Any]) -> Any:
+        return prepared(*args)
+
     def __call__(self, *args, **kwargs):
+        if self._prepared is not None and not kwargs:
+            outputs = self._prepared(*args)
+            if outputs is not NotImplemented:
+                return outputs[0] if self.unpack_single else outputs
         if kwargs and "output_subset" in kwargs:
             return self._subset(kwargs.pop("output_subset"), args, kwargs)
         turn = [self._claim]
@@ -266,12 +274,15 @@ class Function(CheckedFunction):
         if self._shared_cells and not getattr(self.vm, "reads_device_values", False):
             bring_home(self._shared_cells)
         try:
-            return super().__call__(*args, **kwargs)
+            outputs = super().__call__(*args, **kwargs)
         except Exception as error:
             explained = explain_failure(self, error)
             if explained is error:
                 raise
             raise explained from error.__cause__
+        if self._prepared_calls is not None:
+            self._prepared = self._next_prepared()
+        return outputs
 
     def _subset(self, subset, args, kwargs):
         outputs = self(*args, **kwargs)
@@ -377,6 +388,18 @@ class FunctionWithExtras(Function):
                 if spec.update is None:
                     self._put_back[position] = storage[0]
         self._restore()
+
+    # it gives values back, and keys to results
+    _reads_arguments_only = False
+
+    def _call_prepared(self, prepared: Callable[..., Any], args: Sequence[Any]) -> Any:
+        outputs = prepared(*args)
+        if outputs is NotImplemented:
+            return outputs
+        self._restore()
+        if self.output_keys is None:
+            return outputs
+        return dict(zip(self.output_keys, outputs, strict=True))
 
     def _restore(self) -> None:
         for position, value in self._put_back.items():

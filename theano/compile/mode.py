@@ -11,6 +11,7 @@ from typing import Any, TypeGuard
 
 from pytensor.compile.mode import Mode as PyTensorMode
 from pytensor.configdefaults import config as pytensor_config
+from pytensor.graph.basic import Apply
 
 from theano.compile.mode_components.linkers import (
     make_linker,
@@ -49,7 +50,7 @@ from theano.pytensor_internals.functions.compiling import (
 from theano.pytensor_internals.functions.linking import JITLinker, Linker, PerformLinker, VMLinker
 from theano.pytensor_internals.functions.python_machine import PythonVMLinker
 from theano.pytensor_internals.graphs.rewriting import RewriteDatabaseQuery
-from theano.rewriting.arranged import arranged
+from theano.rewriting.chosen import chosen
 from theano.rewriting.database import FAST_COMPILE_TAG, FAST_RUN_TAG, optdb
 from theano.rewriting.disk.cached_graphs import CachedGraphs
 from theano.rewriting.rewrites.of_pytensor.left_out import (
@@ -178,7 +179,7 @@ class Mode(PyTensorMode):
             query = for_python(query)
         if not isinstance(self.linker, JITLinker):
             query = query.excluding(*OF_INNER_GRAPHS)
-        rewriter = arranged(self.optdb.query(query))
+        rewriter = chosen(self.optdb, query)
         if not self._results_are_cached():
             return rewriter
         return CachedGraphs(rewriter, folder_of_graphs())
@@ -342,7 +343,7 @@ def get_mode(mode: str | PyTensorMode | None) -> PyTensorMode:
     return made
 
 
-def _check_name(mode: Any) -> None:
+def _check_name(mode: object) -> None:
     if not isinstance(mode, str):
         raise TypeError(f"mode must be the name of a mode or a Mode, not {mode!r}")
     if mode in ("ProfileMode", "PROFILE_MODE"):
@@ -351,7 +352,7 @@ def _check_name(mode: Any) -> None:
         raise unknown_name("mode", mode, named_modes)
 
 
-def _check_flag(mode: Any) -> None:
+def _check_flag(mode: object) -> None:
     """Refuse a value of the flag `mode` when it is assigned."""
     if not isinstance(mode, PyTensorMode):
         _check_name(mode)
@@ -402,7 +403,7 @@ def get_step_mode(mode: str | PyTensorMode | None) -> PyTensorMode:
 use_step_modes(StepModes(of_step=get_step_mode, default=get_default_mode, quick=FAST_COMPILE))
 
 
-def _run_once(node: Any, storage: Any, computed: Any) -> None:
+def _run_once(node: Apply, storage: Any, computed: Any) -> None:
     # imported here: it needs an engine
     from theano.compile.run_once import run_once
 

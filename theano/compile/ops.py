@@ -51,7 +51,7 @@ class FromFunctionOp(PyTensorFromFunctionOp):
 
 
 def as_op(
-    itypes: Any, otypes: Any, infer_shape: Callable[[Any, list], Sequence] | None = None
+    itypes: object, otypes: object, infer_shape: Callable[[Any, list], Sequence] | None = None
 ) -> Callable[[Callable], FromFunctionOp]:
     """Make an operator of a function of arrays.
 

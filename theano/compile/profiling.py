@@ -13,6 +13,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
+from pytensor.graph.fg import FunctionGraph
+
 from theano.compile import profile_summary
 from theano.configdefaults import config
 from theano.pytensor_internals.functions.profiling import ProfileStats as PyTensorProfileStats
@@ -116,7 +118,7 @@ class ProfileStats(PyTensorProfileStats):
             found |= known - arrays
         return frozenset(found)
 
-    def executed_order(self, graph: Any) -> Sequence[Any]:
+    def executed_order(self, graph: FunctionGraph) -> Sequence[Any]:
         """Return the nodes of a graph in the order in which they ran; empty if it is that of the graph."""
         order = getattr(self, "node_executed_order", None) or ()
         nodes = set(graph.apply_nodes)

@@ -131,7 +131,7 @@ optdb.register(
 optdb["canonicalize"].register("remember_lengths", remember_lengths, FAST_RUN_TAG, FAST_COMPILE_TAG)
 
 
-def addbroadcast(x: Any, *axes: int) -> TensorVariable:
+def addbroadcast(x: object, *axes: int) -> TensorVariable:
     """Declare that `axes` of `x` have length 1, so that they broadcast.
 
     Raises
@@ -144,7 +144,7 @@ def addbroadcast(x: Any, *axes: int) -> TensorVariable:
     return _rebroadcast(x, dict.fromkeys(axes, True))
 
 
-def unbroadcast(x: Any, *axes: int) -> TensorVariable:
+def unbroadcast(x: object, *axes: int) -> TensorVariable:
     """Forget that `axes` of `x` have length 1, so that they no longer broadcast.
 
     Raises
@@ -155,7 +155,7 @@ def unbroadcast(x: Any, *axes: int) -> TensorVariable:
     return _rebroadcast(x, dict.fromkeys(axes, False))
 
 
-def patternbroadcast(x: Any, broadcastable: Sequence[bool]) -> TensorVariable:
+def patternbroadcast(x: object, broadcastable: Sequence[bool]) -> TensorVariable:
     """Give `x` the broadcastable pattern: declare length 1 where true, forget it where false.
 
     Raises

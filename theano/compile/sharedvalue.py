@@ -88,7 +88,7 @@ class TensorSharedVariable(PyTensorSharedVariable):
         except (TypeError, ValueError) as error:
             raise type(error)(
                 f"shared variable {self.name or 'without a name'}: expected {self.type}, got"
-                f" {described(new_value)}. {error.args[0]}"
+                f" {described(new_value)}. {_advice(error.args[0], self.type, new_value)}"
             ) from None
 
     def zero(self, borrow=False):
@@ -124,6 +124,16 @@ class TensorSharedVariable(PyTensorSharedVariable):
         set_default_update(self, None)
 
 
+def _advice(reason: str, expected: Any, value: Any) -> str:
+    """Return why a value is refused, with what helps here where PyTensor speaks of function inputs."""
+    reason, of_inputs, _ = reason.partition(" If you do not mind this loss")
+    if not of_inputs:
+        return reason
+    if np.iscomplexobj(value):
+        return f"{reason} Store value.real, or make the shared variable one of {value.dtype}."
+    return f"{reason} If you do not mind this loss, store value.astype({expected.dtype!r})."
+
+
 # For the types of values that Theano holds and PyTensor refuses.
 _constructors: dict[type, Callable[..., SharedVariable]] = {}
 
@@ -143,7 +153,7 @@ def register_targets(constructor: Callable[[], Callable[..., SharedVariable]]) -
 
 
 def shared(
-    value: Any,
+    value: object,
     name: str | None = None,
     strict: bool = False,
     allow_downcast: bool | None = None,

@@ -8,12 +8,13 @@ from typing import Any
 import numpy as np
 from pytensor.compile.sharedvalue import SharedVariable
 from pytensor.graph.basic import Variable
+from pytensor.graph.traversal import toposort
 from pytensor.tensor.type import TensorType
 from pytensor.tensor.variable import TensorConstant
 
 from theano.compile.rebroadcast import unbroadcast
 from theano.source_locations.lines import users_line
-from theano.support.formatting.values import described
+from theano.support.formatting.values import described, in_a_line, operation
 
 __all__ = ["given_pairs", "of_other_dtype", "update_pairs"]
 
@@ -39,16 +40,17 @@ def update_pairs(updates: Any) -> list[tuple[Variable, Any]]:
     """
     pairs = list(updates.items() if isinstance(updates, Mapping) else updates or [])
     found: dict[Variable, Any] = {}
-    for pair in pairs:
+    for place, pair in enumerate(pairs):
         if not isinstance(pair, list | tuple) or len(pair) != 2:
             raise ValueError(
-                "The updates parameter must be an OrderedDict/dict or a list of lists/tuples "
-                f"with 2 elements: a shared variable and its new value; got {pair!r}"
+                f"updates[{place}]: The updates parameter must be an OrderedDict/dict or a list of lists/tuples "
+                f"with 2 elements: a shared variable and its new value; got {in_a_line(pair)}"
             )
         shared, value = pair
         if not isinstance(shared, SharedVariable):
             raise TypeError(
-                f"update target must be a SharedVariable, as theano.shared makes it, but is {shared!r}"
+                f"updates[{place}]: update target must be a SharedVariable, as theano.shared makes"
+                f" it, but is {shared if isinstance(shared, Variable) else described(shared)}"
             )
         if shared in found:
             raise ValueError(
@@ -68,12 +70,24 @@ def given_pairs(givens: Any) -> dict[Variable, Any]:
     ------
     AssertionError
         If a variable is replaced by two others.
+    ValueError
+        If they are not pairs.
     TypeError
-        If a tensor is replaced by what is none.
+        If what is replaced is no variable, or a tensor is replaced by what is none.
     """
     pairs: Iterable = givens.items() if isinstance(givens, Mapping) else givens or []
     found: dict[Variable, Any] = {}
-    for variable, value in pairs:
+    for place, pair in enumerate(pairs):
+        if not isinstance(pair, list | tuple) or len(pair) != 2:
+            raise ValueError(
+                f"givens[{place}]: expected a pair (variable, replacement), got {in_a_line(pair)}"
+            )
+        variable, value = pair
+        if not isinstance(variable, Variable):
+            raise TypeError(
+                f"givens[{place}]: expected a pair (variable, replacement) or an entry of a dict"
+                f" {{variable: replacement}}, and the variable is {described(variable)}"
+            )
         if variable in found and found[variable] is not value:
             raise AssertionError(
                 f"givens: {variable} is to be replaced by {_named(found[variable])}, and by"
@@ -88,7 +102,7 @@ def given_pairs(givens: Any) -> dict[Variable, Any]:
     return {variable: _known(value) for variable, value in found.items()}
 
 
-def _is_no_tensor(value: Any) -> bool:
+def _is_no_tensor(value: object) -> bool:
     """Return whether a tensor cannot be replaced by a value: lists, text, arrays of objects."""
     if isinstance(value, Variable | bool | int | float | complex):
         return False
@@ -115,7 +129,7 @@ def of_other_dtype(givens: Mapping[Variable, Any]) -> str:
     return ""
 
 
-def _known(value: Any) -> Any:
+def _known(value: object) -> Any:
     """Return a number as a constant of its dtype: no one else can change it, and rewrites see it."""
     number = isinstance(value, bool | int | float | np.generic)
     if not number and not (isinstance(value, np.ndarray) and not value.ndim):
@@ -126,7 +140,7 @@ def _known(value: Any) -> Any:
     return TensorConstant(TensorType(data.dtype.name, shape=()), data)
 
 
-def _of_its_lengths(stored: SharedVariable, new: Any) -> Any:
+def _of_its_lengths(stored: SharedVariable, new: object) -> Any:
     """Return an update as a type without lengths of 1 that the variable's value has untold.
 
     A gradient's type gives them where they follow from other shapes, and is no update then.
@@ -142,7 +156,7 @@ def _of_its_lengths(stored: SharedVariable, new: Any) -> Any:
     return unbroadcast(new, *static)
 
 
-def _check_type(shared: SharedVariable, value: Any) -> None:
+def _check_type(shared: SharedVariable, value: object) -> None:
     try:
         shared.type.filter_variable(value, allow_convert=True)
     except (TypeError, ValueError):
@@ -151,24 +165,25 @@ def _check_type(shared: SharedVariable, value: Any) -> None:
             "An update must have the same type as the original shared variable, but"
             f" {shared.name or 'one without a name'} is {shared.type}, and its new value"
             f" {_named(value)} is {_kind_of(value)}."
-            f"{_remedy(shared.type, getattr(value, 'type', None))}"
+            f"{_remedy(shared.type, value)}"
         ) from None
 
 
-def _kind_of(value: Any) -> str:
+def _kind_of(value: object) -> str:
     """Return the type of a variable, what an array holds, the class of anything else."""
     if isinstance(value, np.ndarray):
         return described(value)
     return str(getattr(value, "type", type(value).__name__))
 
 
-def _named(value: Any) -> str:
+def _named(value: object) -> str:
     """Return a value, and the user's line that made it."""
     line = users_line(value.owner) if isinstance(value, Variable) and value.owner else ""
     return f"{value} (created at {line})" if line else str(value)
 
 
-def _remedy(expected: Any, got: Any) -> str:
+def _remedy(expected: Any, value: Any) -> str:
+    got = getattr(value, "type", None)
     if not isinstance(expected, TensorType) or not isinstance(got, TensorType):
         return ""
     if expected.ndim != got.ndim:
@@ -176,7 +191,25 @@ def _remedy(expected: Any, got: Any) -> str:
     if expected.dtype != got.dtype:
         return (
             f" Cast it with T.cast(value, '{expected.dtype}'), make the shared variable {got.dtype},"
-            f" or find what made the value {got.dtype}: an input, a constant, the flag floatX"
-            " (doc/reference/flags.md)."
+            f" or mend what made the value {got.dtype}: {_first_of(got.dtype, value)}"
+            " (floatX and warn_float64 in doc/reference/flags.md)."
         )
     return " Lengths that are known differ; T.patternbroadcast changes what is known to be 1."
+
+
+def _first_of(dtype: str, value: Variable) -> str:
+    """Return the first operation that makes a dtype of others, or what has it and nothing computes."""
+    for node in toposort([value]):
+        with_it = [v for v in node.inputs if getattr(v.type, "dtype", None) == dtype]
+        leaf = next((v for v in with_it if v.owner is None), None)
+        made = dtype in [getattr(v.type, "dtype", None) for v in node.outputs]
+        if leaf is None and (with_it or not made):
+            continue
+        line = users_line(node)
+        where = f" (created at {line})" if line else ""
+        if leaf is not None:
+            return f"{leaf} is {dtype}, which {operation(node.op)}{where} reads"
+        return (
+            f"{operation(node.op)}{where} makes it of {', '.join(str(v.type) for v in node.inputs)}"
+        )
+    return f"{value} is an input"

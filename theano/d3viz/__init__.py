@@ -11,7 +11,7 @@ from pytensor.graph.traversal import explicit_graph_inputs
 __all__ = ["d3viz", "d3write"]
 
 
-def d3viz(fct: Any, outfile: Path | str, copy_deps: bool = True, **options: Any) -> None:
+def d3viz(fct: object, outfile: Path | str, copy_deps: bool = True, **options: Any) -> None:
     """Write a web page that shows a graph; loops and other nested graphs open by double click.
 
     Parameters
@@ -27,12 +27,12 @@ def d3viz(fct: Any, outfile: Path | str, copy_deps: bool = True, **options: Any)
     pytensor_d3viz.d3viz(_with_inputs(fct), outfile, copy_deps, **options)
 
 
-def d3write(fct: Any, path: Path | str, **options: Any) -> None:
+def d3write(fct: object, path: Path | str, **options: Any) -> None:
     """Write a graph as a file of graphviz; the arguments are those of `d3viz`."""
     pytensor_d3viz.d3write(_with_inputs(fct), path, **options)
 
 
-def _with_inputs(fct: Any) -> Any:
+def _with_inputs(fct: object) -> Any:
     """Variables as a graph that knows its inputs, which PyTensor does not find."""
     if isinstance(fct, Apply):
         fct = fct.outputs

@@ -61,6 +61,7 @@ def caller_stacklevel() -> int:
     inside = (
         str(Path(__file__).parents[1]) + os.sep,
         f"{os.sep}pytensor{os.sep}",
+        f"{os.sep}jax{os.sep}_src{os.sep}",
         "<frozen importlib",
     )
     level, frame = 1, sys._getframe(1)

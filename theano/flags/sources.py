@@ -24,6 +24,9 @@ def parse_config_string(text: str) -> dict[str, str]:
     splitter = shlex.shlex(text, posix=True)
     splitter.whitespace = ","
     splitter.whitespace_split = True
+    if os.sep == "\\":
+        # a part of a path, not what quotes the next character
+        splitter.escape = ""
     values = {}
     try:
         pairs = list(splitter)

@@ -279,5 +279,5 @@ class OpenMPOp(Op, _PyTensorOpenMPOp):
         _PyTensorOpenMPOp.__init__(self, openmp)
 
 
-def _as_list(results: Any) -> list:
+def _as_list(results: object) -> list:
     return list(results) if isinstance(results, list | tuple) else [results]

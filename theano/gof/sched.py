@@ -122,7 +122,7 @@ def sort_schedule_fn(*cmps: Comparison) -> Callable[[Any], list[Apply]]:
 def key_to_cmp(key: Callable[[Any], Any]) -> Comparison:
     """Return the comparison of two elements by what `key` returns for each."""
 
-    def compare(a: Any, b: Any) -> int:
+    def compare(a: object, b: object) -> int:
         return cmp(key(a), key(b))
 
     return compare

@@ -54,7 +54,7 @@ class StandIn(type):
             raise AttributeError(name)
         return getattr(cls.made, name)
 
-    def __setattr__(cls, name: str, value: Any) -> None:
+    def __setattr__(cls, name: str, value: object) -> None:
         if name in cls.passed_on:
             setattr(cls.made, name, value)
         else:

@@ -37,7 +37,7 @@ _original_writers = {(owner, name): vars(owner)[name] for owner, name in WRITERS
 _paused = 0
 
 
-def get_test_value(variable: Any) -> Any:
+def get_test_value(variable: object) -> Any:
     """Return the value that stands for a variable while its graph is built.
 
     Parameters

@@ -83,7 +83,7 @@ def to_return_values(values: Any) -> Any:
     return values[0] if len(values) == 1 else values
 
 
-def from_return_values(values: Any) -> Any:
+def from_return_values(values: object) -> Any:
     """Return a list or tuple as it is, and anything else as a list of it."""
     return values if isinstance(values, list | tuple) else [values]
 

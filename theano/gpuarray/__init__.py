@@ -7,6 +7,7 @@ devices there are; they are mapped when this package is imported.
 from collections.abc import Hashable
 from typing import Any
 
+from pytensor.tensor import TensorLike
 from pytensor.tensor.basic import register_transfer
 
 from theano.gpuarray import dnn, lowering
@@ -57,7 +58,7 @@ __all__ = [
 ]
 
 
-def transfer(x: Any, target: Hashable) -> Any:
+def transfer(x: TensorLike, target: Hashable) -> Any:
     """Return `x` on the device of a context: what ``x.transfer(target)`` calls.
 
     Parameters

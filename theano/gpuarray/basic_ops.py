@@ -8,6 +8,7 @@ import numpy as np
 from pytensor.gradient import DisconnectedType, disconnected_type
 from pytensor.graph.basic import Apply, Variable
 from pytensor.graph.op import Op
+from pytensor.tensor import TensorLike
 from pytensor.tensor.type import TensorType
 
 import theano.tensor as T
@@ -205,7 +206,7 @@ def infer_context_name(*variables: Any) -> Hashable:
     return None
 
 
-def gpu_contiguous(x: Any) -> Any:
+def gpu_contiguous(x: TensorLike) -> Any:
     """Return `x` on its device; arrays there always lie in one piece.
 
     Parameters

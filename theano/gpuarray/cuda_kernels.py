@@ -8,6 +8,8 @@ write it.
 from collections.abc import Sequence
 from typing import Any
 
+from pytensor.graph.basic import Apply
+
 from theano.gof.op import Op
 
 __all__ = ["CGpuKernelBase", "GpuKernelBase", "Kernel"]
@@ -39,7 +41,7 @@ class GpuKernelBase:
             raise self._refusal()
         return self.make_py_thunk(node, storage_map, compute_map, no_recycling)  # type: ignore[attr-defined]
 
-    def gpu_kernels(self, node: Any, name: str) -> list:
+    def gpu_kernels(self, node: Apply, name: str) -> list:
         """Return the kernels of a node, in a subclass for Theano."""
         raise NotImplementedError(f"{type(self).__name__} has no gpu_kernels")
 

@@ -1,8 +1,7 @@
 """Fourier transforms of real numbers on devices, by Theano 1.0's names."""
 
-from typing import Any
-
 from pytensor.graph.basic import Variable
+from pytensor.tensor import TensorLike
 from pytensor.tensor.fft import IRFFTOp, RFFTOp, irfft, irfft_op, rfft, rfft_op
 
 from theano.gpuarray.basic_ops import as_gpuarray_variable, infer_context_name
@@ -28,7 +27,7 @@ CuRFFTOp, CuIRFFTOp = RFFTOp, IRFFTOp
 curfft_op, cuirfft_op = rfft_op, irfft_op
 
 
-def curfft(inp: Any, norm: str | None = None) -> Variable:
+def curfft(inp: TensorLike, norm: str | None = None) -> Variable:
     """Transform all axes of `inp` but the first.
 
     Parameters
@@ -49,7 +48,7 @@ def curfft(inp: Any, norm: str | None = None) -> Variable:
     return as_gpuarray_variable(rfft(safe_to_cpu(inp), norm=norm), name)
 
 
-def cuirfft(inp: Any, norm: str | None = None, is_odd: bool = False) -> Variable:
+def cuirfft(inp: TensorLike, norm: str | None = None, is_odd: bool = False) -> Variable:
     """Transform back what `curfft` gave.
 
     Parameters

@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytensor.tensor as pt
+from pytensor.tensor import TensorLike
 
 from theano.tensor import nlinalg, slinalg
 from theano.tensor.nlinalg import matrix_inverse as gpu_matrix_inverse
@@ -32,7 +33,7 @@ def gpu_cholesky(A: Any, lower: bool = True) -> Any:
     return GpuCholesky.make(lower)(A)
 
 
-def gpu_solve(A: Any, b: Any, A_structure: str = "general", trans: str = "N") -> Any:
+def gpu_solve(A: Any, b: TensorLike, A_structure: str = "general", trans: str = "N") -> Any:
     """Return the solution of a system of equations.
 
     Parameters
@@ -77,14 +78,14 @@ def gpu_solve(A: Any, b: Any, A_structure: str = "general", trans: str = "N") ->
     )
 
 
-def gpu_solve_lower_triangular(A: Any, b: Any, trans: str = "N") -> Any:
+def gpu_solve_lower_triangular(A: Any, b: TensorLike, trans: str = "N") -> Any:
     """Return the solution of a system with a lower triangular matrix: see `gpu_solve`."""
     matrix = _transposed("gpu_solve_lower_triangular", A, trans)
     b = pt.as_tensor_variable(b)
     return slinalg.solve_triangular(matrix, b, lower=trans == "N", b_ndim=b.ndim)
 
 
-def gpu_solve_upper_triangular(A: Any, b: Any, trans: str = "N") -> Any:
+def gpu_solve_upper_triangular(A: Any, b: TensorLike, trans: str = "N") -> Any:
     """Return the solution of a system with an upper triangular matrix: see `gpu_solve`."""
     matrix = _transposed("gpu_solve_upper_triangular", A, trans)
     b = pt.as_tensor_variable(b)
@@ -101,7 +102,7 @@ def _transposed(name: str, A: Any, trans: str) -> Any:
     return matrix.T if trans == "T" else pt.conj(matrix).T
 
 
-def gpu_svd(a: Any, full_matrices: bool = True, compute_uv: bool = True) -> Any:
+def gpu_svd(a: TensorLike, full_matrices: bool = True, compute_uv: bool = True) -> Any:
     """Return the singular value decomposition of a matrix.
 
     Parameters
@@ -119,6 +120,6 @@ def gpu_svd(a: Any, full_matrices: bool = True, compute_uv: bool = True) -> Any:
     return nlinalg.svd(a, full_matrices, compute_uv)
 
 
-def gpu_qr(a: Any, complete: bool = True) -> Any:
+def gpu_qr(a: TensorLike, complete: bool = True) -> Any:
     """Return the factors ``[Q, R]`` of a matrix, or R alone if not `complete`."""
     return nlinalg.qr(a, mode="reduced" if complete else "r")

@@ -10,6 +10,7 @@ from typing import Any
 
 from pytensor.graph.basic import Apply, Variable
 from pytensor.graph.op import Op
+from pytensor.tensor import TensorLike
 
 from theano.gof.optdb import EquilibriumDB, SequenceDB
 from theano.gof.rewriters.graph_rewriters import TopoOptimizer
@@ -124,7 +125,7 @@ def safe_to_gpu(x: Any, ctx_name: Hashable) -> Any:
     return as_gpuarray_variable(x, ctx_name) if moves else x
 
 
-def safe_to_cpu(x: Any) -> Any:
+def safe_to_cpu(x: TensorLike) -> Any:
     """Move what is on a device to the host."""
     return host_from_gpu(x) if isinstance(x, Variable) and _is_on_device(x) else x
 

@@ -114,7 +114,7 @@ def wait_for_value(value: Any) -> None:
     value.block_until_ready()
 
 
-def fetched(value: Any) -> np.ndarray:
+def fetched(value: object) -> np.ndarray:
     """Return the elements of an array of a device, as memory that must not be written to."""
     # NumPy ends the process where it reads an array whose computation has failed
     wait_for_value(value)

@@ -22,19 +22,19 @@ from theano.link.background import (
 _in_use = False
 
 
-def keep(cell: list[Any], value: Any) -> None:
+def keep(cell: list[Any], value: object) -> None:
     """Put an array of a device into storage."""
     global _in_use
     _in_use = True
     cell[0] = value
 
 
-def is_on_device(value: Any) -> bool:
+def is_on_device(value: object) -> bool:
     """Return whether a value is an array of a device, which JAX made."""
     return hasattr(value, "addressable_shards")
 
 
-def on_host(value: Any) -> Any:
+def on_host(value: object) -> Any:
     """Return a NumPy array with the elements of one of a device; other values as they are."""
     return np.array(fetched(value)) if is_on_device(value) else value
 

@@ -18,7 +18,9 @@ from pytensor.graph.fg import FunctionGraph
 from pytensor.graph.traversal import toposort
 from pytensor.tensor.random.op import RandomVariable
 from pytensor.tensor.type import TensorType
+from pytensor.tensor.variable import TensorVariable
 
+from theano.pytensor_internals.graphs.annotations import known_tensor
 from theano.pytensor_internals.graphs.graph import copy_of_graph_inside
 from theano.pytensor_internals.graphs.order import in_order
 from theano.pytensor_internals.graphs.rewriting import copy_stack_trace
@@ -142,6 +144,10 @@ def _first(generator: Variable, values: Mapping[Variable, Variable], form: Form)
 
 def _with_arrays(loop: Loop, forms: Forms, outside: Callable[[Variable], Variable]) -> Loop:
     """Return the loop on arrays; ``outside`` says what stands for what it is given."""
+
+    def tensor(variable: Variable) -> TensorVariable:
+        return known_tensor(outside(variable))
+
     known: dict[Variable, Variable] = {
         variable: form.array_type(name=variable.name)
         for variable in loop.inner_inputs
@@ -155,10 +161,10 @@ def _with_arrays(loop: Loop, forms: Forms, outside: Callable[[Variable], Variabl
     stepped = loop.with_step(read, computed)
     return replace(
         stepped,
-        n_steps=outside(loop.n_steps),
-        sequences=tuple(replace(each, outer=outside(each.outer)) for each in stepped.sequences),
-        states=tuple(replace(each, outer=outside(each.outer)) for each in stepped.states),
-        traces=tuple(replace(each, length=outside(each.length)) for each in stepped.traces),
+        n_steps=tensor(loop.n_steps),
+        sequences=tuple(replace(each, outer=tensor(each.outer)) for each in stepped.sequences),
+        states=tuple(replace(each, outer=tensor(each.outer)) for each in stepped.states),
+        traces=tuple(replace(each, length=tensor(each.length)) for each in stepped.traces),
         untraced=tuple(replace(each, outer=outside(each.outer)) for each in stepped.untraced),
         invariants=tuple(replace(each, outer=outside(each.outer)) for each in stepped.invariants),
     )

@@ -8,7 +8,7 @@ import numpy as np
 __all__ = ["may_share_memory"]
 
 
-def may_share_memory(a: Any, b: Any, raise_other_type: bool = True) -> bool:
+def may_share_memory(a: object, b: object, raise_other_type: bool = True) -> bool:
     """Return whether two arrays or sparse matrices may lie in the same memory.
 
     Parameters

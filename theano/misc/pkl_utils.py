@@ -51,7 +51,7 @@ class StripPickler(pickle.Pickler):
             *([extra] if isinstance(extra, str) else extra),
         ]
 
-    def reducer_override(self, obj: Any) -> Any:
+    def reducer_override(self, obj: object) -> Any:
         if not isinstance(obj, Scratchpad):
             return NotImplemented
         kept = {name: v for name, v in vars(obj).items() if name not in self.tag_to_remove}
@@ -195,7 +195,7 @@ def dump(
     """
     with zipfile.ZipFile(file_handler, "w", zipfile.ZIP_DEFLATED, allowZip64=True) as zip_file:
 
-        def write(file: Any) -> None:
+        def write(file: object) -> None:
             _Pickler(file, protocol, persistent_id(zip_file)).dump(obj)
 
         zipadd(write, zip_file, "pkl")
@@ -227,7 +227,7 @@ class _Pickler(pickle.Pickler):
         super().__init__(file, protocol=protocol)
         self.name_of = name_of
 
-    def persistent_id(self, part: Any) -> Any:
+    def persistent_id(self, part: object) -> Any:
         return self.name_of(part)
 
 
@@ -236,7 +236,7 @@ class _Unpickler(pickle.Unpickler):
         super().__init__(file)
         self.part_of = part_of
 
-    def persistent_load(self, name: Any) -> Any:
+    def persistent_load(self, name: object) -> Any:
         return self.part_of(name)
 
 

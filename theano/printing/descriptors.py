@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import re
-from typing import Any
 
 import numpy as np
 
@@ -28,7 +27,7 @@ def hex_digest(x: np.ndarray) -> str:
     return f"{hashlib.sha256(x.tobytes()).hexdigest()}|strides=[{strides}]|shape=[{shape}]"
 
 
-def var_descriptor(obj: Any) -> str:
+def var_descriptor(obj: object) -> str:
     """Return a line that is equal for variables that are computed alike.
 
     Parameters
@@ -50,7 +49,7 @@ def var_descriptor(obj: Any) -> str:
     return _described(obj, {})
 
 
-def _described(obj: Any, tags: dict[int, str]) -> str:
+def _described(obj: object, tags: dict[int, str]) -> str:
     known = tags.get(id(obj))
     if known is not None:
         return f"<{known}>"
@@ -58,7 +57,7 @@ def _described(obj: Any, tags: dict[int, str]) -> str:
     return f"{tag}={_computation(obj, tags)}"
 
 
-def _computation(obj: Any, tags: dict[int, str]) -> str:
+def _computation(obj: object, tags: dict[int, str]) -> str:
     if hasattr(obj, "__array__"):
         return f"<ndarray:{hex_digest(np.asarray(obj))}>"
     owner = getattr(obj, "owner", None)

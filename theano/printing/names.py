@@ -5,7 +5,6 @@ types of what it is given.
 """
 
 from collections.abc import Callable, Iterator
-from typing import Any
 
 import numpy as np
 from pytensor.graph.basic import Apply, Constant, Variable
@@ -236,10 +235,10 @@ def _indices(node: Apply, given: list[Variable]) -> str:
     """Return an index with the types of what it is given: ``int64:int32:, ::``."""
     scalars = [_scalar_type(variable) for variable in given]
 
-    def part(end: Any) -> str:
+    def part(end: object) -> str:
         return "" if end is None else scalars[end] if isinstance(end, int) else str(end)
 
-    def entry(index: Any) -> str:
+    def entry(index: object) -> str:
         if not isinstance(index, slice):
             return part(index)
         return f"{part(index.start)}:{part(index.stop)}:{part(index.step)}"

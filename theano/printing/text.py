@@ -103,7 +103,7 @@ class Writer:
     used: dict[Any, str] = field(default_factory=dict)
     loops: list[tuple[Variable, Loop | None]] = field(default_factory=list)
 
-    def mark(self, thing: Any, loop: Loop | None, *, printed: bool = True) -> str:
+    def mark(self, thing: object, loop: Loop | None, *, printed: bool = True) -> str:
         """Return what distinguishes a node or an input from others."""
         key = _key(thing, loop)
         if key not in self.used:
@@ -204,10 +204,10 @@ def _as_given(variable: Variable) -> Variable:
 
 
 def debugprint(
-    obj: Any,
+    obj: object,
     depth: int = -1,
     print_type: bool = False,
-    file: Any = None,
+    file: object = None,
     ids: str = "CHAR",
     stop_on_name: bool = False,
     done: dict | None = None,
@@ -271,7 +271,7 @@ def debugprint(
     return out.getvalue() if file == "str" else file
 
 
-def _roots(item: Any, print_storage: bool) -> Iterator[Root]:
+def _roots(item: object, print_storage: bool) -> Iterator[Root]:
     if isinstance(item, Variable):
         yield Root(item)
     elif isinstance(item, SymbolicInput | SymbolicOutput):
@@ -310,7 +310,7 @@ def _write_loops(writer: Writer, depth: int) -> None:
             writer.write_graph(Root(output), " >", depth, loop)
 
 
-def _key(thing: Any, loop: Loop | None) -> Any:
+def _key(thing: object, loop: Loop | None) -> Any:
     return thing if loop is None else (thing, loop.key())
 
 
@@ -370,6 +370,6 @@ def min_informative_str(
     return "\n".join(lines)
 
 
-def position_independent_str(obj: Any) -> str:
+def position_independent_str(obj: object) -> str:
     """Return a text that is the same for equal graphs in different processes."""
     return f"theano_graph={min_informative_str(obj)}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-import resource
+import ctypes
 import runpy
 import sys
 import time
@@ -98,16 +98,42 @@ def _run(program: str, arguments: Sequence[str], module: bool) -> tuple[int, str
 def _findings(options: argparse.Namespace, seconds: float, error: str) -> Findings:
     functions = [function_times(stats) for stats in profiles_of_process()]
     used = [f for f in functions if f.calls or f.compilation.whole]
-    # in kilobytes, but on macOS in bytes
-    unit = 1 if sys.platform == "darwin" else 1024
     return Findings(
         program=" ".join([short_line(options.program), *options.arguments]),
         seconds=seconds,
         functions=tuple(sorted(used, key=lambda f: -f.seconds)),
-        peak_bytes=resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit,
+        peak_bytes=peak_bytes(),
         best=best_rates() if used else {},
         error=error,
     )
+
+
+def peak_bytes() -> int:
+    """Return how many bytes of memory this process has had at most."""
+    if sys.platform == "win32":
+        counters = _Counters(ctypes.sizeof(_Counters))
+        kernel = ctypes.WinDLL("kernel32", use_last_error=True)
+        kernel.GetCurrentProcess.restype = ctypes.c_void_p
+        process = ctypes.c_void_p(kernel.GetCurrentProcess())
+        if not kernel.K32GetProcessMemoryInfo(process, ctypes.byref(counters), counters.size):
+            raise ctypes.WinError(ctypes.get_last_error())
+        return counters.peak_working_set
+    import resource
+
+    # in kilobytes, but on macOS in bytes
+    unit = 1 if sys.platform == "darwin" else 1024
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
+
+
+class _Counters(ctypes.Structure):
+    """Windows' ``PROCESS_MEMORY_COUNTERS``."""
+
+    _fields_ = [
+        ("size", ctypes.c_uint32),
+        ("page_faults", ctypes.c_uint32),
+        ("peak_working_set", ctypes.c_size_t),
+        *((f"unread_{k}", ctypes.c_size_t) for k in range(7)),
+    ]
 
 
 if __name__ == "__main__":

@@ -5,7 +5,8 @@ from __future__ import annotations
 import linecache
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from typing import Any
+
+from pytensor.graph.fg import FunctionGraph
 
 from theano.compile.profiling import ProfileStats
 from theano.link.native.run.profile import SegmentProfile, StatementProfile, measurements_of
@@ -223,14 +224,14 @@ def function_times(stats: ProfileStats) -> FunctionTimes:
     )
 
 
-def _report(graph: Any, name: str) -> ScanReport:
+def _report(graph: FunctionGraph, name: str) -> ScanReport:
     """Return the reports on a graph's loops, with sizes as they were in the last call."""
     measured = measurements_of(graph)
     shapes = {} if measured is None else measured.outer_shapes()
     return report_of_graph(graph, name, shapes=shapes)
 
 
-def _segments(graph: Any) -> Sequence[SegmentProfile]:
+def _segments(graph: FunctionGraph) -> Sequence[SegmentProfile]:
     measured = measurements_of(graph)
     return () if measured is None else measured.profile().segments
 

@@ -1,4 +1,4 @@
-"""A test of whether a sum or a product is in PyTensor's canonical form already, which most are.
+"""The canonical forms of sums and products, and a test of whether one is in its form already: most are.
 
 PyTensor takes each apart, its constants are multiplied out, and the result is compared with
 what was there.
@@ -6,7 +6,6 @@ what was there.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -14,19 +13,19 @@ from pytensor.graph.basic import Apply, Constant, Variable
 from pytensor.graph.fg import FunctionGraph
 from pytensor.scalar.basic import Abs
 from pytensor.tensor.elemwise import DimShuffle, Elemwise
+from pytensor.tensor.math import add, mul, neg, reciprocal, sub, true_div
 
 from theano.pytensor_internals.graphs.kinds import is_a
 
 # integers beyond it are changed when PyTensor divides them by one
 LARGEST = 2.0**53
-# sums of more terms are not tested: sums that share terms may have as many as there are paths to them
-MOST_TERMS = 1000
+# Sums of more terms, those of shared sums among them, are not looked through: there may be as many as
+# there are paths to them, and each of the shared sums is asked.
+MOST_TERMS = 60
 
 
-def question_of_form(
-    main: Elemwise, inverse: Elemwise, reciprocal: Elemwise, neutral: float
-) -> Callable[[FunctionGraph, Apply], bool]:
-    """Return a question of nodes whether they may be brought into canonical form, and are not in it.
+class Form:
+    """The canonical form of sums, or of products.
 
     Parameters
     ----------
@@ -35,63 +34,103 @@ def question_of_form(
     neutral
         What does not change anything: 0, or 1.
     """
-    kinds = {type(op.scalar_op): op for op in (main, inverse, reciprocal)}
 
-    def part_of_form(node: Apply | None) -> Elemwise | None:
+    def __init__(self, main: Elemwise, inverse: Elemwise, reciprocal: Elemwise, neutral: float):
+        self.main, self.inverse, self.reciprocal, self.neutral = main, inverse, reciprocal, neutral
+        self._kinds = {type(op.scalar_op): op for op in (main, inverse, reciprocal)}
+
+    def part(self, node: Apply | None) -> Elemwise | None:
+        """Return which of the three operations a node is; None if it is another."""
         op = None if node is None else node.op
-        return kinds.get(type(op.scalar_op)) if is_a(op, Elemwise) else None
+        return self._kinds.get(type(op.scalar_op)) if is_a(op, Elemwise) else None
 
-    def may_change(fgraph: FunctionGraph, node: Apply) -> bool:
-        if any(part_of_form(client) for client, _ in fgraph.clients[node.outputs[0]]):
-            # the node that reads it is asked
+    def may_change(self, fgraph: FunctionGraph, node: Apply) -> bool:
+        """Return whether a node may be brought into this form, and is not in it."""
+        if self.is_within_another(fgraph, node):
             return False
-        op = part_of_form(node)
-        if op is reciprocal or op is None:
+        op = self.part(node)
+        if op is self.reciprocal or op is None:
             return True
-        above, below = _unpacked(node, part_of_form, inverse, reciprocal)
-        if len(above) + len(below) > MOST_TERMS:
-            return True
+        *parts, some_are_shared = self.unpacked_but_for_shared(fgraph, node)
+        above, below = ([_before_reordering(v) for v in part] for part in parts)
         longer = not below and len(node.inputs) < len(above)
-        return longer or _may_be_simplified(above, below, node.outputs[0], neutral)
+        if longer or _may_be_simplified(above, below, node.outputs[0], self.neutral):
+            return True
+        return some_are_shared and self.cancels(node)
 
-    return may_change
+    def is_within_another(self, fgraph: FunctionGraph, node: Apply) -> bool:
+        """Return whether one sum, or product, alone reads a node: that is then asked for both."""
+        clients = fgraph.clients[node.outputs[0]]
+        return len(clients) == 1 and self.part(clients[0][0]) is not None
 
+    def unpacked_but_for_shared(
+        self, fgraph: FunctionGraph, node: Apply
+    ) -> tuple[list[Variable], list[Variable], bool]:
+        """Return the terms that are added and those that are subtracted, or factors and divisors.
 
-def _unpacked(
-    node: Apply,
-    part_of_form: Callable[[Apply | None], Elemwise | None],
-    inverse: Any,
-    reciprocal: Any,
-) -> tuple[list[Variable], list[Variable]]:
-    """Return the terms that are added and those that are subtracted, or factors and divisors."""
-    parts: tuple[list[Variable], list[Variable]] = ([], [])
-    waiting: list[tuple[Variable, int]] = [(node.outputs[0], 0)]
-    while waiting and len(parts[0]) + len(parts[1]) <= MOST_TERMS:
-        variable, turned = waiting.pop()
-        op = part_of_form(variable.owner)
-        if op is None:
-            inside = _before_reordering(variable)
-            if inside is variable or part_of_form(inside.owner) is None:
-                parts[turned].append(inside)
+        A part that others read, too, is one term; the last result says whether there is one.
+        """
+        parts: tuple[list[Variable], list[Variable]] = ([], [])
+        waiting, some_are_shared = self._operands(node, 0), False
+        while waiting:
+            variable, turned = waiting.pop()
+            has_readers = len(fgraph.clients[variable]) > 1
+            while _has_axes_that_are_added(variable):
+                variable = variable.owner.inputs[0]
+                has_readers = has_readers or len(fgraph.clients[variable]) > 1
+            if self.part(variable.owner) is None:
+                parts[turned].append(variable)
+            elif has_readers:
+                some_are_shared = True
+                parts[turned].append(variable)
             else:
-                waiting.append((inside, turned))
-            continue
-        inputs = [(operand, turned) for operand in variable.owner.inputs]
-        if op is inverse:
+                waiting.extend(self._operands(variable.owner, turned))
+        return *parts, some_are_shared
+
+    def cancels(self, node: Apply) -> bool:
+        """Return whether something may stand above and below, where few shared parts are unpacked, too."""
+        parts: tuple[list[Variable], list[Variable]] = ([], [])
+        above, below = parts
+        waiting = self._operands(node, 0)
+        while waiting:
+            if len(above) + len(below) + len(waiting) > MOST_TERMS:
+                return False
+            variable, turned = waiting.pop()
+            variable = _before_reordering(variable)
+            if self.part(variable.owner) is None:
+                parts[turned].append(variable)
+            else:
+                waiting.extend(self._operands(variable.owner, turned))
+        return not set(above).isdisjoint(below) or any(map(_is_absolute, below))
+
+    def _operands(self, node: Apply, turned: int) -> list[tuple[Variable, int]]:
+        """Return the operands, the last one first, and whether each is below, which `turned` swaps."""
+        inputs: list[tuple[Variable, int]] = [(operand, turned) for operand in node.inputs]
+        op = self.part(node)
+        if op is self.inverse:
             inputs[1] = inputs[1][0], 1 - turned
-        elif op is reciprocal:
+        elif op is self.reciprocal:
             inputs[0] = inputs[0][0], 1 - turned
-        waiting.extend(reversed(inputs))
-    return parts
+        return inputs[::-1]
 
 
-def _before_reordering(variable: Any) -> Any:
+SUMS = Form(add, sub, neg, 0)
+PRODUCTS = Form(mul, true_div, reciprocal, 1)
+
+
+def _has_axes_that_are_added(variable: Variable) -> bool:
+    """Return whether a variable has axes to the left that element-wise work adds by itself."""
+    node = variable.owner
+    return node is not None and is_a(node.op, DimShuffle) and bool(node.op.is_left_expand_dims)
+
+
+def _before_reordering(variable: Variable) -> Any:
     while variable.owner is not None and is_a(variable.owner.op, DimShuffle):
         variable = variable.owner.inputs[0]
     return variable
 
 
-def _may_be_simplified(above: list[Any], below: list[Any], result: Any, neutral: float) -> bool:
+def _may_be_simplified(above: list[Any], below: list[Any], result: object, neutral: float) -> bool:
     """Return whether constants may be put together, or something stands above and below."""
     if any(is_a(v, Constant) or _is_absolute(v) for v in below):
         return True
@@ -103,7 +142,7 @@ def _may_be_simplified(above: list[Any], below: list[Any], result: Any, neutral:
     return not set(above).isdisjoint(below)
 
 
-def _is_absolute(variable: Any) -> bool:
+def _is_absolute(variable: Variable) -> bool:
     node = variable.owner
     return node is not None and is_a(node.op, Elemwise) and is_a(node.op.scalar_op, Abs)
 

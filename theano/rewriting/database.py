@@ -1,13 +1,12 @@
 """The rewrites that Theano's modes choose from, and our tags among them."""
 
-from typing import Any
-
 from pytensor.compile.mode import optdb as _pytensor_optdb
 
 from theano.pytensor_internals.graphs.rewriting import in2out
 from theano.rewriting.layered_database import LayeredDB
 from theano.rewriting.rewrites.elementwise.casts_by_numpy import cast_by_numpy
 from theano.rewriting.rewrites.elementwise.choices_at_once import choice_at_once
+from theano.rewriting.rewrites.elementwise.constants_as_read import constants_as_read
 from theano.rewriting.rewrites.elementwise.few_operands import few_fused_operands, few_operands
 from theano.rewriting.rewrites.elementwise.logarithms_and_roots import (
     log_of_exponentials,
@@ -48,7 +47,7 @@ FEW_OPERANDS = "theano_few_operands"
 optdb = LayeredDB(_pytensor_optdb)
 
 
-def register_for_tags(name: str, rewrite: Any, *tags: str, position: float) -> None:
+def register_for_tags(name: str, rewrite: object, *tags: str, position: float) -> None:
     """Add a rewrite to PyTensor's own collection, so that any mode may ask for it by its tags.
 
     Parameters
@@ -85,6 +84,7 @@ optdb.register(
 )
 # after all that knows canonical forms, before what is the same is merged again (49)
 optdb.register("views_last", in2out(views_last), FAST_RUN_TAG, position=48.5)
+optdb.register("constants_as_read", in2out(constants_as_read), FAST_RUN_TAG, position=48.6)
 # after PyTensor's, where its are asked for: the native engine decides on memory by itself
 optdb.register("parts_in_place", PartsInPlace(), FAST_RUN_TAG, "inplace", position=50.2)
 # who excludes what has element-wise operators overwrite their operands means this one, too

@@ -7,10 +7,11 @@ out each time: the square of the product's length, and the terms of all sums onc
 from __future__ import annotations
 
 from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 from typing import Any
 
 import numpy as np
-from pytensor.graph.basic import Apply, Constant
+from pytensor.graph.basic import Apply, Constant, Variable
 from pytensor.graph.fg import FunctionGraph
 from pytensor.scalar.basic import Abs, Add, Neg, Sub
 from pytensor.tensor.elemwise import DimShuffle, Elemwise
@@ -20,6 +21,7 @@ from theano.pytensor_internals.operations.tensor_rewrites import (
     local_add_canonizer,
     local_mul_canonizer,
 )
+from theano.rewriting.canonical_sums import PRODUCTS
 from theano.support.data_classes import dataclass
 
 # what PyTensor saves where a division goes, in multiplications
@@ -39,24 +41,37 @@ class _Unknown(Exception):
     """Constants may do more than is asked here."""
 
 
-def saves_operations(_: FunctionGraph, node: Apply) -> bool:
-    """Return whether PyTensor's rewrite may multiply out a product, a quotient or a reciprocal."""
+def saves_operations(fgraph: FunctionGraph, node: Apply) -> bool:
+    """Return whether PyTensor's rewrite may multiply out a product, a quotient or a reciprocal.
+
+    Where others read the sum, or a part of the product, these are computed all the same, and nothing
+    is saved; what cancels does so all the same, for it may be zero.
+    """
     above, below = local_mul_canonizer.get_num_denum(node.outputs[0])
     if len(above) == 1 and not below:
         return False
+    has_shared_parts = PRODUCTS.unpacked_but_for_shared(fgraph, node)[2]
+    shared = {v for v in (*above, *below) if has_shared_parts or len(fgraph.clients.get(v, ())) > 1}
     try:
-        return _saved(above, above, below) or _saved(below, below, above)
+        return _saved(above, above, below, shared) or _saved(below, below, above, shared)
     except _Unknown:
         return True
 
 
 @dataclass(frozen=True)
 class _Others:
-    """Factors with which sums among the factors, or the divisors, of a product may be multiplied."""
+    """Factors with which sums among the factors, or the divisors, of a product may be multiplied.
+
+    Attributes
+    ----------
+    factors, divisors
+        Those that are no constants.
+    numbers
+        Each constant with what is saved where it goes.
+    """
 
     factors: frozenset
     divisors: frozenset
-    # each constant with what is saved where it goes
     numbers: tuple[tuple[float, float], ...]
 
     @classmethod
@@ -65,21 +80,29 @@ class _Others:
             raise _Unknown
         numbers = [(number, 1.0) for v in factors if (number := _value(v)) is not None]
         numbers += [(1 / number, DIVISION) for v in divisors if (number := _value(v)) is not None]
-        return cls(frozenset(factors), frozenset(divisors), tuple(numbers))
+        above, below = (
+            frozenset(v for v in each if not is_a(v, Constant)) for each in (factors, divisors)
+        )
+        return cls(above, below, tuple(numbers))
 
-    def fit(self, terms: Sequence[Term]) -> bool:
-        """Return whether fewer operations are left when one of them is part of each term."""
-        for above, below in terms:
-            # a factor that is put next to itself as a divisor goes
-            if not (self.divisors.isdisjoint(above) and self.factors.isdisjoint(below)):
-                return True
+    def cancel(self, terms: Sequence[Term]) -> bool:
+        """Return whether a factor meets itself as a divisor when one of them is part of each term."""
+        return any(
+            not (self.divisors.isdisjoint(above) and self.factors.isdisjoint(below))
+            for above, below in terms
+        )
+
+    def save(self, terms: Sequence[Term]) -> bool:
+        """Return whether fewer operations are left when a constant is part of each term."""
         numbers = [_number_of(above, below) for above, below in terms]
         if all(number == 1 for number in numbers):
             return True
         return any(_merged(numbers, number, saved) for number, saved in self.numbers)
 
 
-def _saved(candidates: list[Any], factors: list[Any], divisors: list[Any]) -> bool:
+def _saved(
+    candidates: list[Any], factors: list[Any], divisors: list[Any], shared: AbstractSet[Any]
+) -> bool:
     """Return whether one of the candidates is a sum whose terms other factors fit into."""
     others: _Others | None = None
     for candidate in candidates:
@@ -90,7 +113,7 @@ def _saved(candidates: list[Any], factors: list[Any], divisors: list[Any]) -> bo
             continue
         others = others or _Others.of(factors, divisors)
         terms = [local_mul_canonizer.get_num_denum(term) for term in (*added, *subtracted)]
-        if others.fit(terms):
+        if others.cancel(terms) or (candidate not in shared and others.save(terms)):
             return True
     return False
 
@@ -136,7 +159,7 @@ def _merged(numbers: Sequence[float | None], number: float, saved: float) -> boo
     return saved - longer + shorter > 0
 
 
-def _value(variable: Any) -> float | None:
+def _value(variable: Variable) -> float | None:
     """Return the number that a constant holds at all of its places; None for what is none.
 
     Raises
@@ -159,6 +182,6 @@ def _value(variable: Any) -> float | None:
     return float(number)
 
 
-def _is_absolute(variable: Any) -> bool:
+def _is_absolute(variable: Variable) -> bool:
     node = variable.owner
     return node is not None and is_a(node.op, Elemwise) and is_a(node.op.scalar_op, Abs)

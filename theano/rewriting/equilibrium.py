@@ -38,6 +38,8 @@ from theano.rewriting.visits_by_operation import most_uses, report_endless_rewri
 LEVELS_OF_CLIENTS = 3
 # ... and some ask who else uses what the node computes.
 LEVELS_OF_OPERANDS = 1
+# An equilibrium serves all graphs of a process.
+LISTS_KEPT = 2000
 
 
 class Equilibrium(EquilibriumGraphRewriter):
@@ -79,6 +81,8 @@ class Equilibrium(EquilibriumGraphRewriter):
         """
         found = self._asked.get(id(rewriters))
         if found is None:
+            if len(self._asked) >= LISTS_KEPT:
+                self._asked.clear()
             instead = [INSTEAD.get(each, each) for each in rewriters]
             pairs = [(each, node_question(each)) for each in instead]
             found = self._asked[id(rewriters)] = (rewriters, pairs)

@@ -11,11 +11,13 @@ from typing import Any
 from pytensor.graph.basic import Apply, Variable
 from pytensor.tensor.basic import Alloc, constant
 from pytensor.tensor.type import TensorType
+from pytensor.tensor.variable import TensorVariable
 
+from theano.pytensor_internals.graphs.annotations import known_tensor
 from theano.rewriting.lengths import static_length
 
 
-def allocated(value: Variable, *lengths: Any) -> Variable:
+def allocated(value: Variable, *lengths: Any) -> TensorVariable:
     """Return an array of some lengths, filled with a value.
 
     Parameters
@@ -25,10 +27,9 @@ def allocated(value: Variable, *lengths: Any) -> Variable:
     lengths
         Numbers or variables of 64 bits; those that are numbers are static in the type.
     """
-    kind = TensorType(value.type.dtype, [static_length(length) for length in lengths])  # type: ignore[attr-defined]
+    kind = TensorType(value.type.dtype, [static_length(length) for length in lengths])
     given = [
         length if isinstance(length, Variable) else constant(int(length), dtype="int64")
         for length in lengths
     ]
-    filled: Variable = Apply(Alloc(), [value, *given], [kind()]).out
-    return filled
+    return known_tensor(Apply(Alloc(), [value, *given], [kind()]).out)

@@ -60,7 +60,7 @@ def import_node(
         If it needs an input that the graph does not have.
     """
     new = order_of(apply_node.outputs, fgraph.variables)
-    if import_missing or (check and _lacks_inputs(fgraph, new)):
+    if (import_missing or check) and _lacks_inputs(fgraph, new):
         # which adds them, or has the words for what is missing
         FunctionGraph.import_node(fgraph, apply_node, check, reason, import_missing)
         return

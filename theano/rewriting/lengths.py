@@ -6,6 +6,7 @@ from typing import Any
 
 from pytensor.graph.basic import Constant, Variable
 from pytensor.tensor.basic import constant
+from pytensor.tensor.variable import TensorVariable
 
 from theano.pytensor_internals.graphs.shapes import length_along
 
@@ -17,12 +18,12 @@ def static_length(length: Any) -> int | None:
     return int(length)
 
 
-def lengths_of(array: Variable) -> list[Variable]:
+def lengths_of(array: Variable) -> list[TensorVariable]:
     """Return the lengths of an array along its axes.
 
     Each is asked for by itself, which is what all ways to ask become when a graph is rewritten.
     """
     return [
         length_along(array, axis) if length is None else constant(length, dtype="int64")
-        for axis, length in enumerate(array.type.shape)  # type: ignore[attr-defined]
+        for axis, length in enumerate(array.type.shape)
     ]

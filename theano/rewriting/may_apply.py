@@ -16,7 +16,7 @@ from pytensor.scalar import basic as scalars
 from pytensor.scalar.basic import Second
 from pytensor.tensor.basic import Alloc, Join, MakeVector, Split
 from pytensor.tensor.elemwise import CAReduce, DimShuffle, Elemwise
-from pytensor.tensor.math import Dot, add, mul, neg, reciprocal, sub, true_div
+from pytensor.tensor.math import Dot
 from pytensor.tensor.shape import Reshape, Shape, Shape_i, SpecifyShape
 from pytensor.tensor.subtensor import IncSubtensor, Subtensor
 
@@ -37,7 +37,7 @@ from theano.pytensor_internals.operations.tensor_rewrites import (
     math,
     topological_second_sink,
 )
-from theano.rewriting.canonical_sums import question_of_form
+from theano.rewriting.canonical_sums import PRODUCTS, SUMS
 from theano.rewriting.distribution import saves_operations
 from theano.rewriting.rewrites.elementwise.constants_by_own_code import FOLD_CONSTANTS
 from theano.rewriting.rewrites.matrices.products_with_zeros import product_with_zeros
@@ -172,16 +172,14 @@ def _is_filled(node: Apply | None) -> bool:
 
 _NEVER_A_NUMBER = (CAReduce, Dot, IncSubtensor, Join, Reshape, Scan, SpecifyShape, Split)
 
-_product_may_change = question_of_form(mul, true_div, reciprocal, 1)
-
 
 def _may_be_another_product(fgraph: FunctionGraph, node: Apply) -> bool:
     """Return whether a product may be brought into canonical form, or is zero."""
-    return _product_may_change(fgraph, node) or _has_a_zero(fgraph, node)
+    return PRODUCTS.may_change(fgraph, node) or _has_a_zero(fgraph, node)
 
 
 _OF_NODES: dict[NodeRewriter, NodeQuestion] = {
-    local_add_canonizer: question_of_form(add, sub, neg, 0),
+    local_add_canonizer: SUMS.may_change,
     local_greedy_distributor: saves_operations,
     local_mul_canonizer: _may_be_another_product,
     local_mul_zero: _has_a_zero,

@@ -32,14 +32,14 @@ class Merge(MergeOptimizer):
 class Merging(MergeFeature):
     """Notes which operations and constants of a graph are equal."""
 
-    def on_import(self, fgraph: FunctionGraph, node: Apply, reason: Any) -> None:
+    def on_import(self, fgraph: FunctionGraph, node: Apply, reason: object) -> None:
         """Look for an equal of a node that came into the graph, and of its constants."""
         for variable in node.inputs:
             if is_a(variable, AtomicVariable):
                 self.process_atomic(fgraph, variable)
         self.process_node(fgraph, node)
 
-    def process_atomic(self, fgraph: FunctionGraph, c: Any) -> None:
+    def process_atomic(self, fgraph: FunctionGraph, c: object) -> None:
         """Look for an equal of a constant."""
         if id(c) in self.seen_atomics:
             return

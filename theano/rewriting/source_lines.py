@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from pytensor.graph.basic import Apply, Variable
 from pytensor.graph.fg import FunctionGraph
 from pytensor.scalar.basic import Composite
@@ -45,7 +43,7 @@ class _GivesLines(Feature):
         position: int,
         old: Variable,
         new: Variable,
-        reason: Any = None,
+        reason: object = None,
     ) -> None:
         """Give those that have none nearer that of what was there before; and one that was fused."""
         for made in self.without:

@@ -38,7 +38,7 @@ def most_uses(at_first: int, largest: int, ratio: float | None) -> float:
     return max(min(largest, MOST_GROWTH * at_first), FEWEST_NODES) * (ratio or 0)
 
 
-def report_endless_rewriting(where: Any, uses: Counter, at_first: int) -> None:
+def report_endless_rewriting(where: object, uses: Counter, at_first: int) -> None:
     """Log an error that names the rewrites that were used most.
 
     Raises
@@ -82,7 +82,7 @@ class Walk(WalkingGraphRewriter):
         self.uses: Counter = Counter()
         self.limit = 0.0
 
-    def apply(self, fgraph: FunctionGraph, start_from: Any = None) -> Any:
+    def apply(self, fgraph: FunctionGraph, start_from: object = None) -> Any:
         """Rewrite the graph."""
         asked_for = [node for node in fgraph.apply_nodes if self.asked_for(node.op)]
         if not asked_for:

@@ -6,10 +6,12 @@ from typing import Any
 import numpy as np
 import pytensor.tensor as pt
 from pytensor.gradient import disconnected_type
-from pytensor.graph.basic import Apply
+from pytensor.graph.basic import Apply, Variable
 from pytensor.graph.op import Op
 from pytensor.tensor.type import TensorType
+from pytensor.tensor.variable import TensorVariable
 
+from theano.pytensor_internals.graphs.annotations import known_tensors
 from theano.pytensor_internals.graphs.rewriting import copy_stack_trace, dfs_rewriter, node_rewriter
 from theano.pytensor_internals.graphs.shapes import shape_rule
 from theano.rewriting.database import FAST_RUN_TAG, register_for_tags
@@ -60,7 +62,7 @@ class mrg_uniform(mrg_uniform_base):
     """
 
     @classmethod
-    def new(cls, rstate: Any, ndim: int | None, dtype: str, size: Any) -> list:
+    def new(cls, rstate: Variable, ndim: int | None, dtype: str, size: Any) -> list[TensorVariable]:
         """Give the variables of the next states and of the samples.
 
         Parameters
@@ -76,7 +78,7 @@ class mrg_uniform(mrg_uniform_base):
         size = pt.as_tensor_variable(size, ndim=1)
         if ndim is None:
             ndim = pt.get_vector_length(size)
-        return cls(TensorType(dtype, shape=(None,) * ndim))(rstate, size)
+        return known_tensors(cls(TensorType(dtype, shape=(None,) * ndim))(rstate, size))
 
     def make_node(self, rstate, size):
         rstate = pt.as_tensor_variable(rstate)
@@ -135,9 +137,9 @@ register_for_tags(
 )
 
 
-def matVecModM(A: np.ndarray, s: np.ndarray, m: Any) -> np.ndarray:
+def matVecModM(A: np.ndarray, s: np.ndarray, m: int) -> np.ndarray:
     """Return the product of an int64 matrix and a vector, modulo `m`, without overflow."""
-    return np.int32(((A * np.asarray(s, dtype="int64")) % m).sum(1) % m)
+    return (((A * np.asarray(s, dtype="int64")) % m).sum(1) % m).astype(np.int32)
 
 
 class DotModulo(Op):

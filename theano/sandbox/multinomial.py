@@ -1,7 +1,5 @@
 """Turn uniform samples into samples of multinomial distributions."""
 
-from typing import Any
-
 import numpy as np
 import pytensor.tensor as pt
 from pytensor.configdefaults import config
@@ -37,7 +35,7 @@ class MultinomialFromUniform(Op):
     def __str__(self):
         return f"{type(self).__name__}{{{self.odtype}}}"
 
-    def make_node(self, pvals: Any, unis: Any, n: Any = 1):
+    def make_node(self, pvals, unis, n=1):
         pvals = pt.as_tensor_variable(pvals)
         unis = pt.as_tensor_variable(unis)
         for name, variable, ndim in (("pvals", pvals, 2), ("unis", unis, 1)):

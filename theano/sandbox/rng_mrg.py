@@ -14,6 +14,7 @@ from pytensor.tensor.type import TensorType
 from pytensor.tensor.variable import TensorVariable
 
 from theano.compile.sharedvalue import SharedVariable, shared
+from theano.pytensor_internals.graphs.annotations import known_tensor, known_tensors
 from theano.sandbox.mrg31k3p import M1, M2
 from theano.sandbox.mrg_streams import A1p72, A1p134, A2p72, A2p134, jumped, substreams
 from theano.sandbox.mrg_truncated import mrg_truncated
@@ -23,6 +24,7 @@ from theano.sandbox.sample_arguments import (
     as_matrix,
     as_size,
     check_lengths,
+    check_rank,
     float_dtype,
     is_integer,
     without_gradient,
@@ -46,7 +48,7 @@ _MOST_STREAMS = 60 * 256
 _TRUNCATED_DEVIATION = 0.87962566103423978
 
 
-def multMatVect(v: np.ndarray, A: np.ndarray, m1: Any, B: np.ndarray, m2: Any) -> np.ndarray:
+def multMatVect(v: np.ndarray, A: np.ndarray, m1: int, B: np.ndarray, m2: int) -> np.ndarray:
     """Multiply the first half of `v` by `A` modulo `m1` and the second by `B` modulo `m2`."""
     return np.concatenate([matVecModM(A, v[:3], m1), matVecModM(B, v[3:], m2)])
 
@@ -61,7 +63,7 @@ def ff_2p72(rstate: np.ndarray) -> np.ndarray:
     return jumped(rstate, A1p72, A2p72)
 
 
-def guess_n_streams(size: Any, warn: bool = False) -> int:
+def guess_n_streams(size: object, warn: bool = False) -> int:
     """Choose how many substreams draw a sample of shape `size`, as Theano 1.0 did.
 
     Parameters
@@ -137,7 +139,7 @@ class MRG_RandomStreams:
         # Below 0, which Theano did not refuse, a seed stands for its residue.
         self.rstate = (np.array(parts, dtype="int64") % ([M1] * 3 + [M2] * 3)).astype("int32")
 
-    def seed(self, seed: Any = None) -> None:
+    def seed(self, seed: object = None) -> None:
         """Start all the streams again, from `seed` or from the first seed."""
         self.set_rstate(self.default_instance_seed if seed is None else seed)
         for states, following, size, nstreams in self.state_updates:
@@ -169,7 +171,7 @@ class MRG_RandomStreams:
             self.inc_rstate()
         return states
 
-    def n_streams(self, size: Any) -> int:
+    def n_streams(self, size: object) -> int:
         """Choose how many substreams draw a sample of shape `size`."""
         return guess_n_streams(size)
 
@@ -178,12 +180,11 @@ class MRG_RandomStreams:
         node_rstate: SharedVariable,
         new_rstate: Variable,
         sample: TensorVariable,
-        size: Any,
+        size: object,
         nstreams: int | None,
     ) -> TensorVariable:
         """Record that `new_rstate` follows `node_rstate` in each function that draws."""
-        sample.rstate = node_rstate
-        sample.update = (node_rstate, new_rstate)
+        vars(sample).update(rstate=node_rstate, update=(node_rstate, new_rstate))
         self.state_updates.append((node_rstate, new_rstate, size, nstreams))
         with warnings.catch_warnings():
             # PyTensor discourages default updates, which are what these streams are about.
@@ -193,9 +194,9 @@ class MRG_RandomStreams:
 
     def uniform(
         self,
-        size: Any,
-        low: Any = 0.0,
-        high: Any = 1.0,
+        size: object,
+        low: object = 0.0,
+        high: object = 1.0,
         ndim: int | None = None,
         dtype: str | None = None,
         nstreams: int | None = None,
@@ -224,7 +225,7 @@ class MRG_RandomStreams:
         Raises
         ------
         ValueError
-            A length of `size` is 0 or negative.
+            A length of `size` is 0 or negative, or `size` is a vector of any length, without `ndim`.
         TypeError
             `size` is no tuple of lengths and no symbolic vector.
         NotImplementedError
@@ -236,8 +237,9 @@ class MRG_RandomStreams:
             if not all(is_integer(length) or isinstance(length, Variable) for length in size):
                 raise TypeError(f"expected a size of ints and scalar variables, got {size}")
             check_lengths(size)
-        elif not (isinstance(size, Variable) and size.ndim == 1):
+        elif not (isinstance(size, Variable) and size.type.ndim == 1):
             raise TypeError(f"expected a tuple or a symbolic vector as size, got {size!r}")
+        check_rank(size, ndim)
         count = self.n_streams(size) if nstreams is None else nstreams
         states = self._new_states(count, dtype, target)
         following, sampled = mrg_uniform.new(states, ndim, dtype, size)
@@ -296,7 +298,9 @@ class MRG_RandomStreams:
             raise ValueError("multinomial: the shape is that of pvals; expected no size, no ndim")
         pvals = as_matrix("multinomial", "pvals", pvals)
         uniforms = self._uniforms_of_rows(pvals, n, nstreams, target)
-        return MultinomialFromUniform(dtype)(pvals, uniforms, pt.as_tensor_variable(n))
+        return known_tensor(
+            MultinomialFromUniform(dtype)(pvals, uniforms, pt.as_tensor_variable(n))
+        )
 
     def choice(
         self,
@@ -340,10 +344,10 @@ class MRG_RandomStreams:
             raise ValueError("choice: the result is a matrix; expected no ndim")
         p = as_matrix("choice", "p", p)
         uniforms = self._uniforms_of_rows(p, size, nstreams, target)
-        return ChoiceFromUniform(dtype)(p, uniforms, pt.as_tensor_variable(size))
+        return known_tensor(ChoiceFromUniform(dtype)(p, uniforms, pt.as_tensor_variable(size)))
 
     def _uniforms_of_rows(
-        self, pvals: TensorVariable, n: Any, nstreams: int | None, target: str | None
+        self, pvals: TensorVariable, n: object, nstreams: int | None, target: str | None
     ) -> TensorVariable:
         size = (pvals.shape[0] * n,)
         return self.uniform(size=size, ndim=1, nstreams=nstreams, target=target)
@@ -351,8 +355,8 @@ class MRG_RandomStreams:
     def multinomial_wo_replacement(
         self,
         size: None = None,
-        n: Any = 1,
-        pvals: Any = None,
+        n: object = 1,
+        pvals: object = None,
         ndim: None = None,
         dtype: str = "int64",
         nstreams: int | None = None,
@@ -369,9 +373,9 @@ class MRG_RandomStreams:
 
     def normal(
         self,
-        size: Any,
-        avg: Any = 0.0,
-        std: Any = 1.0,
+        size: object,
+        avg: object = 0.0,
+        std: object = 1.0,
         ndim: int | None = None,
         dtype: str | None = None,
         nstreams: int | None = None,
@@ -385,12 +389,12 @@ class MRG_RandomStreams:
         parameters are those of `uniform`; `size` may also be an int or a list.
         """
         size = as_size(size)
+        check_rank(size, ndim)
         dtype = float_dtype(dtype, avg, std)
         avg, std = without_gradient(avg, dtype), without_gradient(std, dtype)
-        streams = {"ndim": 1, "dtype": dtype, "nstreams": nstreams, "target": target}
         count = pt.prod(size, dtype="int64")
         even = count + count % 2
-        uniform = self.uniform((even,), **streams)
+        uniform = self.uniform((even,), ndim=1, dtype=dtype, nstreams=nstreams, target=target)
         radius = pt.sqrt(-2.0 * pt.log(uniform[: even // 2]))
         angle = np.array(2.0 * np.pi, dtype=dtype) * uniform[even // 2 :]
         parts = [radius * pt.cos(angle), radius * pt.sin(angle)]
@@ -415,7 +419,7 @@ class MRG_RandomStreams:
         count = self.n_streams(size) if nstreams is None else nstreams
         states = self._new_states(count, dtype, target)
         truncated = mrg_truncated(TensorType(dtype, shape=(None,)))
-        following, sampled = truncated(states, samples, directions)
+        following, sampled = known_tensors(truncated(states, samples, directions))
         return self.pretty_return(states, following, sampled, size=size, nstreams=nstreams)
 
     def _new_states(self, count: int, dtype: str, target: str | None) -> SharedVariable:
@@ -426,9 +430,9 @@ class MRG_RandomStreams:
 
     def truncated_normal(
         self,
-        size: Any,
-        avg: Any = 0.0,
-        std: Any = 1.0,
+        size: object,
+        avg: object = 0.0,
+        std: object = 1.0,
         ndim: int | None = None,
         dtype: str | None = None,
         nstreams: int | None = None,

@@ -10,10 +10,13 @@ from pytensor.graph.basic import Constant, Variable
 from pytensor.scalar.basic import upcast
 from pytensor.tensor.variable import TensorVariable
 
+from theano.pytensor_internals.graphs.annotations import known_tensor
+
 __all__ = [
     "as_matrix",
     "as_size",
     "check_lengths",
+    "check_rank",
     "float_dtype",
     "is_integer",
     "without_gradient",
@@ -36,7 +39,7 @@ def float_dtype(dtype: str | None, *parameters: Any) -> str:
     return config.floatX if dtype == "floatX" else str(np.dtype(dtype))
 
 
-def is_integer(value: Any) -> bool:
+def is_integer(value: object) -> bool:
     """Return whether a value is a number that is an integer."""
     return isinstance(value, int | np.integer)
 
@@ -47,23 +50,36 @@ def check_lengths(size: Any) -> None:
         raise ValueError(f"expected a size of lengths above 0, got {size}")
 
 
-def as_size(size: Any) -> TensorVariable:
+def as_size(size: object) -> TensorVariable:
     """Turn a length, a sequence of lengths or a symbolic size into a symbolic vector."""
     if isinstance(size, Variable):
-        if size.ndim > 1:
+        if size.type.ndim > 1:
             raise ValueError(f"expected a size that is a vector, got {size.type}")
-        return size if size.ndim == 1 else pt.stack([size])
+        return known_tensor(size) if size.type.ndim == 1 else pt.stack([size])
     if is_integer(size):
         size = (size,)
     if not isinstance(size, tuple | list):
         raise ValueError(f"expected an int, a sequence or a variable as size, got {size!r}")
-    if not all(is_integer(n) or (isinstance(n, Variable) and n.ndim == 0) for n in size):
+    if not all(is_integer(n) or (isinstance(n, Variable) and n.type.ndim == 0) for n in size):
         raise ValueError(f"expected a size of ints and scalar variables, got {size!r}")
     check_lengths(size)
     return pt.as_tensor_variable(size, ndim=1) if size else pt.constant(np.zeros(0, dtype="int64"))
 
 
-def as_matrix(operation: str, name: str, value: Any) -> TensorVariable:
+def check_rank(size: object, ndim: int | None) -> None:
+    """Raise ValueError if neither a symbolic size nor `ndim` tells the number of dimensions."""
+    if ndim is not None or not isinstance(size, Variable):
+        return
+    try:
+        pt.get_vector_length(size)
+    except ValueError:
+        raise ValueError(
+            f"expected ndim, the number of dimensions of the samples, where the size {size} is a"
+            " vector without a static length: pass ndim=2 with it for a matrix"
+        ) from None
+
+
+def as_matrix(operation: str, name: str, value: object) -> TensorVariable:
     """Make a matrix of which a gradient is refused; NotImplementedError if it is none."""
     matrix = without_gradient(value)
     if matrix.ndim != 2:

@@ -40,12 +40,12 @@ from theano.scalar.output_types import (  # type: ignore[assignment]
 from theano.scalar.ranges import InRange, inclosedrange, inopenrange
 
 
-def int_or_true_div(x_discrete: Any, y_discrete: Any) -> ScalarOp:
+def int_or_true_div(x_discrete: object, y_discrete: object) -> ScalarOp:
     """Return the division for two integers, or for numbers of which one is not whole."""
     return int_div if x_discrete and y_discrete else true_div
 
 
-def div_proxy(x: Any, y: Any) -> Any:
+def div_proxy(x: object, y: object) -> Any:
     """Divide: integers without a rest, other numbers exactly."""
     x, y = as_scalar(x), as_scalar(y)
     return int_or_true_div(x.type in discrete_types, y.type in discrete_types)(x, y)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 from pytensor.compile.builders import OpFromGraph
 from pytensor.graph.basic import Apply, Variable
@@ -52,7 +51,7 @@ def adopt(outputs: Variable | Sequence[Variable]) -> Variable | list[Variable]:
     return _adopted(list(outputs))
 
 
-def adopt_node(node: Apply, mode: Any = None) -> Apply:
+def adopt_node(node: Apply, mode: object = None) -> Apply:
     """Return the same loop made with our op; its step's loops are adopted too.
 
     Parameters
@@ -68,7 +67,7 @@ def adopt_node(node: Apply, mode: Any = None) -> Apply:
 def read_from_our_loop(
     value: Variable,
     adopted: dict[Apply, Apply],
-    mode: Any,
+    mode: object,
 ) -> Variable:
     """Return a result of PyTensor's scan, which is a slice of a loop's output, read from one of our loops.
 
@@ -98,7 +97,7 @@ def read_from_our_loop(
     return result
 
 
-def adopted_loop(loop: Loop, mode: Any) -> Loop:
+def adopted_loop(loop: Loop, mode: object) -> Loop:
     """Return a loop whose states keep their types, and whose step has no PyTensor loops.
 
     Parameters

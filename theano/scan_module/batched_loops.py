@@ -21,6 +21,7 @@ from pytensor.tensor.blockwise import Blockwise
 from pytensor.tensor.elemwise import DimShuffle, Elemwise
 from pytensor.tensor.subtensor import IncSubtensor, Subtensor, inc_subtensor
 from pytensor.tensor.type import TensorType
+from pytensor.tensor.variable import TensorVariable
 
 from theano.compile.rebroadcast import Rebroadcast
 from theano.pytensor_internals.graphs.scan import Scan as PyTensorScan
@@ -119,10 +120,13 @@ def _same_reordered(node: Apply, count: int) -> Any:
 
 
 def _same_core(node: Apply, count: int) -> Any:
-    operands = _all_the_same(node.inputs, count)
+    own = node.op.batch_ndim(node)
+    # what is the batch here may be a part of what the operation computes
+    operands = _all_the_same(node.inputs, count) if count <= own else None
     if operands is None or len(node.outputs) > 1:
         return None
-    return node.op.core_op.make_node(*operands).outputs[0]
+    op = node.op.core_op if count == own else node.op
+    return op.make_node(*operands).outputs[0]
 
 
 _SAME: dict[type, Callable[[Apply, int], Any]] = {
@@ -222,7 +226,11 @@ def _loop(node: Apply, count: int) -> list[Any] | None:
         return None
     made = _Batch(node, count, outer).of(replace(loop, n_steps=steps), lengths)
     outputs = with_states_typed_by_both(made).build(Scan).node.outputs
-    return [_batch_first(output, count) for output in outputs]
+    return [
+        # a trace that is the same for all has no batch dimensions
+        _batch_first(new, count) if new.type.ndim == old.type.ndim else new
+        for old, new in zip(node.outputs, outputs, strict=True)
+    ]
 
 
 def _batch_first(array: Any, count: int) -> Any:
@@ -246,7 +254,7 @@ class _Batch:
         self.lengths = _lengths_of_batch(node, count)
         self.inside: dict[Variable, Variable] = {}
 
-    def of(self, loop: Loop, trace_lengths: Sequence[Variable]) -> Loop:
+    def of(self, loop: Loop, trace_lengths: Sequence[TensorVariable]) -> Loop:
         """Return the loop over the batch."""
         sequences = tuple(
             replace(entry, outer=array, inner=inner)
@@ -266,16 +274,13 @@ class _Batch:
         outputs = (
             vectorize_graph(loop.inner_outputs, self.inside) if self.inside else loop.inner_outputs
         )
-        whole = [
-            self._whole(new, old) for new, old in zip(outputs, loop.inner_outputs, strict=True)
-        ]
-        computed = loop.roles.inner_outputs(whole)
+        computed = loop.roles.inner_outputs(outputs)
         return replace(
             loop,
             sequences=sequences,
             invariants=invariants,
             states=tuple(
-                replace(state, writes=_with_inner(state.writes, written))
+                replace(state, writes=self._written(state.writes, written))
                 for state, written in zip(states, computed.states, strict=True)
             ),
             traces=tuple(
@@ -315,6 +320,13 @@ class _Batch:
             reads.append(replace(tap, inner=self.inside[tap.inner]))
         return replace(state, outer=self._steps_first(array), reads=tuple(reads), output=None)
 
+    def _written(self, taps: Sequence[Tap], computed: Sequence[Variable]) -> tuple[Tap, ...]:
+        """Return what a step writes into a state."""
+        return tuple(
+            replace(tap, inner=self._whole(value, tap.inner))
+            for tap, value in zip(taps, computed, strict=True)
+        )
+
     def _whole(self, value: Any, before: Variable) -> Any:
         """Return what a step computes for all of the batch, also where it is the same for all."""
         own = value.type.ndim - before.type.ndim
@@ -326,14 +338,13 @@ class _Batch:
         )
 
     def _lengths_inside(self) -> list[Any]:
-        """Return the lengths of the batch, of what a step reads."""
-        lengths = []
-        for axis, known in enumerate(self.lengths):
-            source: Any = next((v for v in self.inside.values() if v.type.shape[axis] != 1), None)
-            lengths.append(
-                known if isinstance(known, int) or source is None else source.shape[axis]
-            )
-        return lengths
+        """Return the lengths of the batch, of what a step reads of a state."""
+        return [
+            known
+            if isinstance(known, int)
+            else next(v for v in self.inside.values() if v.type.shape[axis] != 1).shape[axis]  # type: ignore[attr-defined]
+            for axis, known in enumerate(self.lengths)
+        ]
 
 
 def _graph(node: Apply, count: int) -> list[Any] | None:
@@ -352,10 +363,6 @@ def is_graph_of_loops(op: OpFromGraph) -> bool:
         return False
     inside = (getattr(node.op, "core_op", node.op) for node in io_toposort([], op.inner_outputs))
     return any(isinstance(one, PyTensorScan) for one in inside)
-
-
-def _with_inner(taps: Sequence[Tap], inner: Sequence[Variable]) -> tuple[Tap, ...]:
-    return tuple(replace(tap, inner=one) for tap, one in zip(taps, inner, strict=True))
 
 
 _FORMS: dict[type, Callable[[Apply, int], list[Any] | None]] = {

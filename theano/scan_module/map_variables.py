@@ -12,6 +12,7 @@ from pytensor.graph.replace import clone_replace
 from pytensor.graph.traversal import graph_inputs, walk_toposort
 
 from theano.compile.builders import OpFromGraph
+from theano.pytensor_internals.graphs.annotations import all_results
 from theano.pytensor_internals.graphs.scan import Scan as PyTensorScan
 from theano.scan_module.loop.arguments import Invariant, unpack
 from theano.scan_module.scan_op import Scan
@@ -132,7 +133,7 @@ class _Mapping:
             name=node.op.name,
             on_unused_input="ignore",
         )
-        return op(*inputs[: len(inner_inputs)], *foreign, return_list=True)
+        return all_results(op(*inputs[: len(inner_inputs)], *foreign, return_list=True))
 
     def _inside(
         self, inputs: list[Variable], outputs: list[Variable]

@@ -32,13 +32,13 @@ from theano.updates import OrderedUpdates
 
 def scan(
     fn: Callable,
-    sequences: Any = None,
-    outputs_info: Any = None,
-    non_sequences: Any = None,
-    n_steps: Any = None,
+    sequences: object = None,
+    outputs_info: object = None,
+    non_sequences: object = None,
+    n_steps: object = None,
     truncate_gradient: int = -1,
     go_backwards: bool = False,
-    mode: Any = None,
+    mode: object = None,
     name: str | None = None,
     profile: bool | str = False,
     allow_gc: bool | None = None,
@@ -135,9 +135,9 @@ def scan(
     outputs_info = with_rows_checked(outputs_info, name)
     given = Given.of(sequences, outputs_info, non_sequences)
     warn_of_last_values(given, name)
-    fn = with_test_values(checked(fn, outputs_info, name), given)
+    written, fn = fn, with_test_values(checked(fn, outputs_info, name), given)
     step = WrittenStep()
-    with _no_warnings(), rare_collections(), clearer_errors(step, outputs_info, name):
+    with _no_warnings(), rare_collections(), clearer_errors(written, step, outputs_info, name):
         if constant_steps(n_steps) == 1:
             outputs, updates = _results_of_one_step(fn, given, step, go_backwards)
         else:
@@ -189,7 +189,7 @@ def _results_of_loop(
     fn: Callable,
     given: Given,
     step: WrittenStep,
-    n_steps: Any,
+    n_steps: object,
     backwards: bool,
     settings: LoopSettings,
 ) -> tuple[list[Variable], dict[Any, Variable]]:

@@ -8,7 +8,9 @@ from typing import Any
 
 from pytensor import tensor as pt
 from pytensor.graph.basic import Variable
+from pytensor.tensor.variable import TensorVariable
 
+from theano.pytensor_internals.graphs.annotations import known_tensor
 from theano.raise_op import Assert
 from theano.scan_module.scan import scan
 from theano.scan_module.scan_op import Scan
@@ -17,11 +19,11 @@ from theano.updates import OrderedUpdates
 
 def scan_checkpoints(
     fn: Callable,
-    sequences: Any = None,
-    outputs_info: Any = None,
-    non_sequences: Any = None,
+    sequences: object = None,
+    outputs_info: object = None,
+    non_sequences: object = None,
     name: str = "checkpointscan_fn",
-    n_steps: Any = None,
+    n_steps: object = None,
     save_every_N: int = 10,
     padding: bool = True,
 ) -> tuple[Any, OrderedUpdates]:
@@ -107,15 +109,15 @@ def scan_checkpoints(
     return (outputs if len(outputs) > 1 else outputs[0]), updates
 
 
-def _as_list(entries: Any) -> list:
+def _as_list(entries: object) -> list:
     if entries is None:
         return []
     return list(entries) if isinstance(entries, list | tuple) else [entries]
 
 
 def _of_one_length(
-    sequences: list[Variable], n_steps: Any, name: str
-) -> tuple[list[Variable], Variable]:
+    sequences: list[TensorVariable], n_steps: Any, name: str
+) -> tuple[list[TensorVariable], TensorVariable]:
     """Return the rows of the sequences that the steps read, and how many they are."""
     lengths = [sequence.shape[0] for sequence in sequences]
     if n_steps is None:
@@ -123,21 +125,23 @@ def _of_one_length(
         return [s[:steps] for s in sequences] if len(sequences) > 1 else sequences, steps
     steps = pt.as_tensor_variable(n_steps)
     checked = [
-        Assert(f"scan_checkpoints {name!r}: sequence {k} has fewer than n_steps rows")(
-            sequence, pt.ge(length, steps)
+        known_tensor(
+            Assert(f"scan_checkpoints {name!r}: sequence {k} has fewer than n_steps rows")(
+                sequence, pt.ge(length, steps)
+            )
         )
         for k, (sequence, length) in enumerate(zip(sequences, lengths, strict=True))
     ]
     return [sequence[:steps] for sequence in checked], steps
 
 
-def _padded(sequence: Variable, length: Variable) -> Variable:
+def _padded(sequence: TensorVariable, length: TensorVariable) -> TensorVariable:
     """Return the sequence with zeros after its end, up to the length."""
     missing = (length - sequence.shape[0], *tuple(sequence.shape)[1:])
     return pt.concatenate([sequence, pt.zeros(missing, dtype=sequence.dtype)])
 
 
-def _cut(sequence: Variable, segments: Variable, length: int) -> Variable:
+def _cut(sequence: TensorVariable, segments: TensorVariable, length: int) -> TensorVariable:
     """Return the sequence as segments of that length."""
     shape = (segments, length, *tuple(sequence.shape)[1:])
     return sequence.reshape(shape, ndim=sequence.ndim + 1)

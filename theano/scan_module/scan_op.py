@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from pytensor.graph.basic import Apply, Variable
@@ -82,7 +83,7 @@ class Scan(ScanAttributes):
         """Return the same operation as one of ours; both share what they consist of."""
         ours = cls.__new__(cls)
         vars(ours).update(vars(op))
-        ours.fgraph = unfrozen_step(op.fgraph)
+        ours.fgraph = unfrozen_step(op)
         return ours
 
     @shape_rule
@@ -119,14 +120,15 @@ class Scan(ScanAttributes):
     @tests_only_results
     def pullback(
         self,
-        inputs: list[Variable],
-        outputs: list[Variable],
-        output_cotangents: list[Variable],
+        inputs: Sequence[Variable],
+        outputs: Sequence[Variable],
+        output_cotangents: Sequence[Variable],
     ) -> list[Variable]:
         """Gradients with respect to the node's inputs, by a loop that runs backward."""
         # a state whose type changes in the step would be refused only when the graph is compiled
         self.validate_inner_graph()
         node = outputs[0].owner
+        assert node is not None
         policy = self.gradient_policy or config.scan.save
         gradients = loop_pullback(
             node,
@@ -144,13 +146,18 @@ class Scan(ScanAttributes):
 
     @tests_only_results
     def pushforward(
-        self, inputs: list[Variable], outputs: list[Variable], tangents: list[Variable]
+        self,
+        inputs: Sequence[Variable],
+        outputs: Sequence[Variable],
+        tangents: Sequence[Variable],
     ) -> list[Variable]:
         """Directional derivatives of the outputs, by a loop that runs alongside the forward one."""
-        return loop_pushforward(outputs[0].owner, tangents, type(self))
+        node = outputs[0].owner
+        assert node is not None
+        return loop_pushforward(node, tangents, type(self))
 
 
-def _counts_steps(mode: Any) -> bool:
+def _counts_steps(mode: object) -> bool:
     """Return whether a mode calls something for each operation of a step, which may raise an error."""
     linker = getattr(mode, "linker", None)
     return isinstance(linker, WrapLinker) or getattr(linker, "counts_steps", False)

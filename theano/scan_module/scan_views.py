@@ -65,11 +65,11 @@ def map(
 
 def reduce(
     fn: Callable,
-    sequences: Any,
-    outputs_info: Any,
-    non_sequences: Any = None,
+    sequences: object,
+    outputs_info: object,
+    non_sequences: object = None,
     go_backwards: bool = False,
-    mode: Any = None,
+    mode: object = None,
     name: str | None = None,
 ):
     """Combine the elements of the sequences one by one, and return the last result.
@@ -122,10 +122,10 @@ def reduce(
 
 def foldl(
     fn: Callable,
-    sequences: Any,
-    outputs_info: Any,
-    non_sequences: Any = None,
-    mode: Any = None,
+    sequences: object,
+    outputs_info: object,
+    non_sequences: object = None,
+    mode: object = None,
     name: str | None = None,
 ):
     """Combine the elements of the sequences from the first to the last, as ``reduce`` does.
@@ -165,10 +165,10 @@ def foldl(
 
 def foldr(
     fn: Callable,
-    sequences: Any,
-    outputs_info: Any,
-    non_sequences: Any = None,
-    mode: Any = None,
+    sequences: object,
+    outputs_info: object,
+    non_sequences: object = None,
+    mode: object = None,
     name: str | None = None,
 ):
     """Combine the elements of the sequences from the last to the first.

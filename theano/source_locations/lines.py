@@ -5,6 +5,7 @@ import sysconfig
 import traceback
 from collections.abc import Collection, Sequence
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 import pytensor
@@ -14,17 +15,28 @@ from pytensor.graph.traversal import walk
 from theano.pytensor_internals.graphs.rewriting import copy_stack_trace
 from theano.support.data_classes import dataclass
 
-# The folders whose lines are not a user's.
-PACKAGES = tuple(
-    str(folder) + os.sep for folder in (Path(pytensor.__file__).parent, Path(__file__).parents[1])
-)
 # Python's own, which runs what it is given for its caller; packages are installed in a part of it.
 _PYTHON = sysconfig.get_path("stdlib") + os.sep
 _INSTALLED = tuple(sysconfig.get_path(name) + os.sep for name in ("purelib", "platlib"))
-
+# The folders whose lines are not a user's.
+PACKAGES = (
+    *(
+        str(folder) + os.sep
+        for folder in (Path(pytensor.__file__).parent, Path(__file__).parents[1])
+    ),
+    # not imported to be asked for its folder
+    *(f"{folder}pymc{os.sep}" for folder in _INSTALLED),
+)
 
 # The last frame of an operation of a gradient whose line is that of what it differentiates
 OF_A_GRADIENT = (__file__, 1, "the gradient of it", "")
+
+
+def users_frame(frame: FrameType | None) -> FrameType | None:
+    """Return a frame, or the nearest of those that called it, which is in none of the packages."""
+    while frame is not None and frame.f_code.co_filename.startswith(PACKAGES):
+        frame = frame.f_back
+    return frame
 
 
 @dataclass(frozen=True)

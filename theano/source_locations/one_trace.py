@@ -6,23 +6,20 @@ import linecache
 import sys
 from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import wraps
-from types import FrameType
 from typing import Any
 
-from pytensor.configdefaults import config
 from pytensor.graph.basic import Apply, Variable
 from pytensor.graph.op import HasInnerGraph, Op
 from pytensor.graph.traversal import ancestors
 
 from theano.pytensor_internals.graphs.kinds import is_a
-from theano.source_locations.lines import OF_A_GRADIENT, PACKAGES
+from theano.pytensor_internals.graphs.untraced import untraced
+from theano.source_locations.lines import OF_A_GRADIENT, users_frame
 
 
 def users_lines(limit: int) -> list[tuple[str, int, str, str]]:
     """Return the lines of the user's that lead to here, as PyTensor records them; the last comes last."""
-    frame: FrameType | None = sys._getframe(1)
-    while frame is not None and frame.f_code.co_filename.startswith(PACKAGES):
-        frame = frame.f_back
+    frame = users_frame(sys._getframe(1))
     lines: list[tuple[str, int, str, str]] = []
     while frame is not None and (limit < 0 or len(lines) < limit):
         file, number = frame.f_code.co_filename, frame.f_lineno
@@ -43,7 +40,7 @@ def with_one_trace(derive: Callable) -> Callable:
     """
 
     @wraps(derive)
-    def derived(op: Any, inputs: Sequence, outputs: Sequence, directions: Sequence) -> list:
+    def derived(op: Op, inputs: Sequence, outputs: Sequence, directions: Sequence) -> list:
         given = [*inputs, *outputs, *directions]
         return traced_as_one(lambda: derive(op, inputs, outputs, directions), given)
 
@@ -63,10 +60,11 @@ def traced_as_one(make: Callable[[], list], given: Collection[Variable]) -> list
     given
         Where what it makes ends: these variables and what they are computed from are not marked.
     """
-    if config.traceback__limit == 0:
+    limit = untraced.limit
+    if limit == 0:
         return make()
-    trace = [users_lines(config.traceback__limit)]
-    with config.change_flags(traceback__limit=0):
+    trace = [users_lines(limit)]
+    with untraced:
         results = make()
     _mark(ancestors([v for v in results if v is not None], blockers=given), trace)
     return results
@@ -86,7 +84,7 @@ def _mark(variables: Iterable[Variable], trace: Any) -> None:
             _mark_node(node, trace)
 
 
-def _mark_node(node: Apply, trace: Any) -> None:
+def _mark_node(node: Apply, trace: object) -> None:
     node.tag.trace = trace
     for other in node.outputs:
         # also what nothing reads: the first result says the node's line

@@ -104,7 +104,7 @@ def _find_fields(cls: type) -> bool:
     return True
 
 
-def _is_odd(default: Any) -> bool:
+def _is_odd(default: object) -> bool:
     """Return whether a default is refused by Python's decorator, or a slot of the class."""
     return default.__class__.__hash__ is None or isinstance(default, MemberDescriptorType)
 
@@ -115,7 +115,7 @@ def _values_of(names: list[str]) -> Callable[[Any], Any]:
 
 
 def _equality_by(values: Callable[[Any], Any]) -> Callable:
-    def __eq__(self: Any, other: object) -> bool:
+    def __eq__(self: object, other: object) -> bool:
         if self is other:
             return True
         if other.__class__ is not self.__class__:
@@ -126,7 +126,7 @@ def _equality_by(values: Callable[[Any], Any]) -> Callable:
 
 
 def _hash_by(values: Callable[[Any], Any]) -> Callable:
-    def __hash__(self: Any) -> int:
+    def __hash__(self: object) -> int:
         return hash(values(self))
 
     return __hash__
@@ -136,7 +136,7 @@ def _repr_of(fields: tuple[Field, ...]) -> Callable:
     names = [field.name for field in fields if field.repr]
 
     @recursive_repr()
-    def __repr__(self: Any) -> str:
+    def __repr__(self: object) -> str:
         values = ", ".join(f"{name}={getattr(self, name)!r}" for name in names)
         return f"{type(self).__qualname__}({values})"
 

@@ -71,7 +71,7 @@ def rare_collections() -> Iterator[None]:
         gc.set_threshold(*before)
 
 
-def counted_when_it_dies(function: Any) -> Any:
+def counted_when_it_dies(function: object) -> Any:
     """Return the function; what was made since the one before it is garbage when it dies."""
     finalizer = weakref.finalize(function, _count_as_dead, _objects.unclaimed)
     finalizer.atexit = False

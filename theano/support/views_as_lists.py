@@ -4,7 +4,7 @@ from collections.abc import Iterator, KeysView, ValuesView
 from typing import Any
 
 
-def as_list(values: Any) -> Any:
+def as_list(values: object) -> Any:
     """Return a view of a dictionary or an iterator as a list, and anything else as it is.
 
     Examples

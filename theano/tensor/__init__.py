@@ -29,7 +29,15 @@ from theano.tensor import (
 )
 from theano.tensor.basic import *
 from theano.tensor.basic import abs_, default, inv, setdefault
-from theano.tensor.elemwise import All, Any, CAReduce, DimShuffle, Elemwise, Prod, Sum
+from theano.tensor.elemwise import (  # type: ignore[assignment]  # `basic` has the `Any` of `typing`
+    All,
+    Any,
+    CAReduce,
+    DimShuffle,
+    Elemwise,
+    Prod,
+    Sum,
+)
 from theano.tensor.extra_ops import (
     bartlett,
     bincount,

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from pytensor.graph.basic import Apply, Constant, Variable
 from pytensor.graph.op import Op
+from pytensor.tensor import TensorLike
 from pytensor.tensor.basic import *
 from pytensor.tensor.basic import (
     Alloc,
@@ -65,7 +66,7 @@ from theano.gradient import (
     verify_grad,
 )
 from theano.printing import min_informative_str, pprint
-from theano.pytensor_internals.operations.axes import Join, Split, join
+from theano.pytensor_internals.operations.axes import Join, Split
 from theano.pytensor_internals.operations.tensor import (
     angle,
     complex_from_polar,
@@ -110,14 +111,20 @@ from theano.pytensor_internals.operations.tensor_casts import (
 from theano.raise_op import assert_op
 from theano.tensor.as_tensor import as_tensor, as_tensor_variable
 from theano.tensor.constant_cache import constant, constant_cache
-from theano.tensor.constants import (
+from theano.tensor.constants import (  # type: ignore[assignment]  # has other arguments than PyTensor's
     EmptyConstantError,
     extract_constant,
     get_scalar_constant_value,
 )
 from theano.tensor.elemwise import DimShuffle
 from theano.tensor.extra_ops import repeat
-from theano.tensor.extremes import argmax, argmin, max, max_and_argmax, min
+from theano.tensor.extremes import (  # type: ignore[assignment]  # have other arguments than PyTensor's
+    argmax,
+    argmin,
+    max,
+    max_and_argmax,
+    min,
+)
 from theano.tensor.linear_algebra.batched import batched_dot, batched_tensordot
 from theano.tensor.linear_algebra.products import _dot
 from theano.tensor.old.functions import chi2sf
@@ -131,7 +138,16 @@ from theano.tensor.old.operators import (
     default,
     setdefault,
 )
-from theano.tensor.old.shaping import concatenate, flatten, reshape, split, stack, tile, transpose
+from theano.tensor.old.shaping import (  # type: ignore[assignment]  # have other arguments than PyTensor's
+    concatenate,
+    flatten,
+    join,
+    reshape,
+    split,
+    stack,
+    tile,
+    transpose,
+)
 from theano.tensor.products_of_elements import prod
 from theano.tensor.type import *
 from theano.tensor.type import (
@@ -184,7 +200,9 @@ def _get_atol_rtol(a: np.ndarray, b: np.ndarray) -> tuple[float, float]:
     return float64_atol, float64_rtol
 
 
-def _allclose(a: Any, b: Any, rtol: float | None = None, atol: float | None = None) -> bool:
+def _allclose(
+    a: TensorLike, b: TensorLike, rtol: float | None = None, atol: float | None = None
+) -> bool:
     """``numpy.allclose`` with tolerances for the less precise dtype, unless they are given."""
     a, b = np.asarray(a), np.asarray(b)
     usual_atol, usual_rtol = _get_atol_rtol(a, b)

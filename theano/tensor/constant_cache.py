@@ -1,10 +1,9 @@
 """Small numbers that are the same constant wherever they are asked for."""
 
-from typing import Any
-
 import numpy as np
 import pytensor.tensor as pt
 from pytensor.scalar.basic import convert
+from pytensor.tensor import TensorLike
 from pytensor.tensor.type import TensorType
 from pytensor.tensor.variable import TensorConstant, TensorConstantSignature
 
@@ -16,7 +15,7 @@ MOST_SHARED = 10_000
 
 
 def constant(
-    x: Any, name: str | None = None, ndim: int | None = None, dtype: str | None = None
+    x: TensorLike, name: str | None = None, ndim: int | None = None, dtype: str | None = None
 ) -> TensorConstant:
     """Return a constant of a value.
 

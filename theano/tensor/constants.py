@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 import pytensor.tensor as pt
 from pytensor.graph.basic import Constant
+from pytensor.tensor import TensorLike
 from pytensor.tensor.exceptions import NotScalarConstantError
 
 __all__ = [
@@ -56,7 +57,9 @@ def get_scalar_constant_value(
     )
 
 
-def extract_constant(x: Any, elemwise: bool = True, only_process_constants: bool = False) -> Any:
+def extract_constant(
+    x: TensorLike, elemwise: bool = True, only_process_constants: bool = False
+) -> Any:
     """Return the number that `x` always is, or `x` where that is not known."""
     try:
         return get_scalar_constant_value(x, elemwise, only_process_constants)

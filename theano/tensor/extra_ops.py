@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytensor.tensor as pt
+from pytensor.tensor import TensorLike
 from pytensor.tensor.extra_ops import *
 from pytensor.tensor.extra_ops import (
     Bartlett,
@@ -27,7 +28,7 @@ from theano.tensor.old.along_any_axis import CumOp, RepeatOp, Unique
 from theano.tensor.old.operators import DiffOp
 
 
-def repeat(x: Any, repeats: Any, axis: int | None = None) -> TensorVariable:
+def repeat(x: TensorLike, repeats: Any, axis: int | None = None) -> TensorVariable:
     """Repeat each element of `x` along `axis`, or of the flattened `x` without an axis.
 
     Parameters
@@ -48,7 +49,7 @@ def repeat(x: Any, repeats: Any, axis: int | None = None) -> TensorVariable:
     return pt.repeat(as_tensor_variable(x), repeats, axis=axis)
 
 
-def to_one_hot(y: Any, nb_class: Any, dtype: Any = None) -> TensorVariable:
+def to_one_hot(y: TensorLike, nb_class: Any, dtype: Any = None) -> TensorVariable:
     """Turn a vector of class numbers into a matrix with one 1 in each row.
 
     Parameters

@@ -5,13 +5,14 @@ from typing import Any
 import numpy as np
 import pytensor.tensor as pt
 from pytensor.graph.basic import Constant, Variable
+from pytensor.tensor import TensorLike
 from pytensor.tensor.type_other import NoneTypeT
 from pytensor.tensor.variable import TensorVariable
 
 __all__ = ["argmax", "argmin", "check_and_normalize_axes", "max", "max_and_argmax", "min"]
 
 
-def check_and_normalize_axes(x: Any, axis: Any) -> list[int]:
+def check_and_normalize_axes(x: TensorLike, axis: Any) -> list[int]:
     """Return the axes as increasing numbers, each once; an empty list for None.
 
     Parameters
@@ -46,34 +47,34 @@ def check_and_normalize_axes(x: Any, axis: Any) -> list[int]:
     return sorted({int(number) % ndim for number in axes})
 
 
-def max(x: Any, axis: Any = None, keepdims: bool = False) -> TensorVariable:
+def max(x: TensorLike, axis: Any = None, keepdims: bool = False) -> TensorVariable:
     """Return the largest elements along the axes, of all elements for None."""
     return pt.max(x, axis=_axes(x, axis), keepdims=keepdims)
 
 
-def min(x: Any, axis: Any = None, keepdims: bool = False) -> TensorVariable:
+def min(x: TensorLike, axis: Any = None, keepdims: bool = False) -> TensorVariable:
     """Return the smallest elements along the axes, of all elements for None."""
     return pt.min(x, axis=_axes(x, axis), keepdims=keepdims)
 
 
-def argmax(x: Any, axis: Any = None, keepdims: bool = False) -> TensorVariable:
+def argmax(x: TensorLike, axis: Any = None, keepdims: bool = False) -> TensorVariable:
     """Return the positions of the largest elements along the axes, which count as one."""
     return pt.argmax(x, axis=_axes(x, axis), keepdims=keepdims)
 
 
-def argmin(x: Any, axis: Any = None, keepdims: bool = False) -> TensorVariable:
+def argmin(x: TensorLike, axis: Any = None, keepdims: bool = False) -> TensorVariable:
     """Return the positions of the smallest elements along the axes, which count as one."""
     return pt.argmin(x, axis=_axes(x, axis), keepdims=keepdims)
 
 
 def max_and_argmax(
-    a: Any, axis: Any = None, keepdims: bool = False
+    a: TensorLike, axis: Any = None, keepdims: bool = False
 ) -> tuple[TensorVariable, TensorVariable]:
     """Return the largest elements along the axes, and their positions."""
     return max(a, axis, keepdims), argmax(a, axis, keepdims)
 
 
-def _axes(x: Any, axis: Any) -> int | tuple[int, ...] | None:
+def _axes(x: TensorLike, axis: Any) -> int | tuple[int, ...] | None:
     axes = check_and_normalize_axes(x, axis)
     if len(axes) == 1:
         return axes[0]

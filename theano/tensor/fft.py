@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from pytensor.tensor import TensorLike
 from pytensor.tensor.fft import IRFFTOp, RFFTOp, irfft_op, rfft_op
 from pytensor.tensor.fft import irfft as _irfft
 from pytensor.tensor.fft import rfft as _rfft
@@ -12,7 +13,7 @@ __all__ = ["IRFFTOp", "RFFTOp", "irfft", "irfft_op", "rfft", "rfft_op"]
 _NORMS = (None, "ortho", "no_norm")
 
 
-def rfft(inp: Any, norm: str | None = None) -> TensorVariable:
+def rfft(inp: TensorLike, norm: str | None = None) -> TensorVariable:
     """Return the Fourier transforms of real numbers, for frequencies that are not negative.
 
     Parameters
@@ -37,7 +38,7 @@ def rfft(inp: Any, norm: str | None = None) -> TensorVariable:
     return _rfft(inp, norm)
 
 
-def irfft(inp: Any, norm: str | None = None, is_odd: bool = False) -> TensorVariable:
+def irfft(inp: TensorLike, norm: str | None = None, is_odd: bool = False) -> TensorVariable:
     """Return what `rfft` transforms into given numbers.
 
     Parameters

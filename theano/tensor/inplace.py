@@ -7,6 +7,7 @@ for. The result has the dtype of the first input, which must have the result's s
 from typing import Any
 
 import pytensor.tensor as pt
+from pytensor.tensor import TensorLike
 from pytensor.tensor.elemwise import DimShuffle, Elemwise
 
 import theano.scalar as scal
@@ -25,7 +26,7 @@ def __getattr__(name: str) -> Any:
     return globals()[name]
 
 
-def transpose_inplace(x: Any) -> Any:
+def transpose_inplace(x: TensorLike) -> Any:
     """Return a view of `x` with its dimensions in reverse order."""
     x = pt.as_tensor_variable(x)
     order = list(range(x.ndim))[::-1]

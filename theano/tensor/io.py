@@ -8,6 +8,7 @@ from pytensor.graph.basic import Apply, Constant, Variable
 
 from theano.gof.op import Op
 from theano.pytensor_internals.functions.c_code import generic
+from theano.pytensor_internals.graphs.annotations import only_result
 from theano.tensor.message_passing import (
     MPIRecv,
     MPIRecvWait,
@@ -117,4 +118,4 @@ def load(
     dtype, broadcastable, mmap_mode
         As for `LoadFromDisk`.
     """
-    return LoadFromDisk(dtype, broadcastable, mmap_mode)(path)
+    return only_result(LoadFromDisk(dtype, broadcastable, mmap_mode)(path))

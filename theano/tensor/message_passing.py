@@ -16,6 +16,7 @@ from pytensor.graph.basic import Apply, Variable
 from theano.compat import cmp
 from theano.gof.op import Op
 from theano.pytensor_internals.functions.c_code import generic
+from theano.pytensor_internals.graphs.annotations import all_results, only_result
 from theano.pytensor_internals.graphs.shapes import shape_rule
 from theano.tensor.type import TensorType
 
@@ -196,12 +197,12 @@ def isend(var: Any, dest: int, tag: int) -> list[Variable]:
     list of two variables
         The request, and `var` once it is being sent.
     """
-    return MPISend(dest, tag)(var)
+    return all_results(MPISend(dest, tag)(var))
 
 
 def send(var: Any, dest: int, tag: int) -> Variable:
     """Send `var` and wait until that is done: see `isend`. The result is True."""
-    return MPISendWait(tag)(*isend(var, dest, tag))
+    return only_result(MPISendWait(tag)(*isend(var, dest, tag)))
 
 
 def irecv(shape: Sequence[int], dtype: Any, source: int, tag: int) -> list[Variable]:
@@ -220,12 +221,12 @@ def irecv(shape: Sequence[int], dtype: Any, source: int, tag: int) -> list[Varia
     list of two variables
         The request, and the array, which is to be read after waiting only.
     """
-    return MPIRecv(source, tag, shape, dtype)()
+    return all_results(MPIRecv(source, tag, shape, dtype)())
 
 
 def recv(shape: Sequence[int], dtype: Any, source: int, tag: int) -> Variable:
     """Receive an array and wait until it is there: see `irecv`."""
-    return MPIRecvWait(tag)(*irecv(shape, dtype, source, tag))
+    return only_result(MPIRecvWait(tag)(*irecv(shape, dtype, source, tag)))
 
 
 def mpi_send_wait_key(a: Apply) -> int:

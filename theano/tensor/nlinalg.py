@@ -5,6 +5,7 @@ from functools import reduce
 from operator import index
 from typing import Any
 
+from pytensor.tensor import TensorLike
 from pytensor.tensor.basic import ExtractDiag, alloc_diag, as_tensor_variable, diag, trace
 from pytensor.tensor.basic import diagonal as extract_diag
 from pytensor.tensor.linalg import (
@@ -51,7 +52,7 @@ def matrix_dot(*args: Any):
     return reduce(_dot, args)
 
 
-def eigh(a: Any, UPLO: str = "L"):
+def eigh(a: TensorLike, UPLO: str = "L"):
     """Return the eigenvalues and eigenvectors of a symmetric matrix.
 
     Parameters
@@ -73,7 +74,7 @@ def matrix_power(M: Any, n: int):
         raise TypeError(f"matrix_power: expected an integer, got {n!r}") from None
 
 
-def qr(a: Any, mode: str = "reduced"):
+def qr(a: TensorLike, mode: str = "reduced"):
     """Return the factors Q and R of a matrix; only R where `mode` is ``'r'``.
 
     Parameters

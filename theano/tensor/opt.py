@@ -65,7 +65,9 @@ def _rewrites() -> dict[str, NodeRewriter]:
         for name, value in vars(home).items()
         if isinstance(value, NodeRewriter)
     }
-    found = {name: OfPyTensor(rewrite, name) for name, rewrite in by_name.items()}
+    found: dict[str, NodeRewriter] = {
+        name: OfPyTensor(rewrite, name) for name, rewrite in by_name.items()
+    }
     for name, new_names in NEW_NAMES.items():
         parts = [by_name[new_name] for new_name in new_names if new_name in by_name]
         if parts:

@@ -11,10 +11,12 @@ from typing import Any
 import pytensor.tensor as pt
 from pytensor.gradient import DisconnectedType, disconnected_grad
 from pytensor.graph.basic import Variable
+from pytensor.tensor import TensorLike
 from pytensor.tensor.math import Prod as _PyTensorProd
 from pytensor.tensor.math import makeKeepDims
 from pytensor.tensor.variable import TensorVariable
 
+from theano.pytensor_internals.graphs.annotations import known_tensor
 from theano.pytensor_internals.operations.tensor import TensorSymbolicOp
 
 __all__ = ["OthersOfZeros", "Prod", "prod"]
@@ -74,6 +76,10 @@ class OthersOfZeros(TensorSymbolicOp):
 
     __props__ = ("axis", "dtype", "acc_dtype")
     inline = True
+    # set by the base class
+    axis: tuple[int, ...] | None
+    dtype: str | None
+    acc_dtype: str | None
 
     def __init__(
         self,
@@ -142,7 +148,7 @@ def _products_before(rows: TensorVariable) -> TensorVariable:
 
 
 def prod(
-    input: Any,
+    input: TensorLike,
     axis: Any = None,
     dtype: Any = None,
     keepdims: bool = False,
@@ -163,4 +169,4 @@ def prod(
         That no element is zero, so that gradients may divide by each of them.
     """
     result = Prod(axis, dtype, acc_dtype, no_zeros_in_input)(input)
-    return makeKeepDims(input, result, axis) if keepdims else result
+    return known_tensor(makeKeepDims(input, result, axis) if keepdims else result)

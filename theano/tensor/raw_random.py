@@ -16,9 +16,11 @@ import pytensor.tensor as pt
 from pytensor.configdefaults import config
 from pytensor.graph.basic import Variable
 from pytensor.scalar.basic import upcast
+from pytensor.tensor import TensorLike
 from pytensor.tensor.type import TensorType
 from pytensor.tensor.variable import TensorVariable
 
+from theano.pytensor_internals.graphs.annotations import all_results
 from theano.tensor.numpy_samplers.random_function import (
     RandomFunction,
     RandomStateType,
@@ -186,7 +188,7 @@ def uniform(
     low, high = pt.as_tensor_variable(low), pt.as_tensor_variable(high)
     dtype = _float_dtype(dtype, low, high)
     ndim, size, ones = _infer_ndim_bcast(ndim, size, low, high)
-    return _sampling("uniform", dtype, ones)(random_state, size, low, high)
+    return all_results(_sampling("uniform", dtype, ones)(random_state, size, low, high))
 
 
 def normal(
@@ -204,7 +206,7 @@ def normal(
     avg, std = pt.as_tensor_variable(avg), pt.as_tensor_variable(std)
     dtype = _float_dtype(dtype, avg, std)
     ndim, size, ones = _infer_ndim_bcast(ndim, size, avg, std)
-    return _sampling("normal", dtype, ones)(random_state, size, avg, std)
+    return all_results(_sampling("normal", dtype, ones)(random_state, size, avg, std))
 
 
 def binomial(
@@ -225,7 +227,7 @@ def binomial(
         p = prob
     n, p = pt.as_tensor_variable(n), pt.as_tensor_variable(p)
     ndim, size, _ = _infer_ndim_bcast(ndim, size, n, p)
-    return _sampling("binomial", dtype, [False] * ndim)(random_state, size, n, p)
+    return all_results(_sampling("binomial", dtype, [False] * ndim)(random_state, size, n, p))
 
 
 def random_integers(
@@ -242,13 +244,15 @@ def random_integers(
     """
     low, high = pt.as_tensor_variable(low), pt.as_tensor_variable(high)
     ndim, size, ones = _infer_ndim_bcast(ndim, size, low, high)
-    return _sampling(random_integers_helper, dtype, ones)(random_state, size, low, high)
+    return all_results(
+        _sampling(random_integers_helper, dtype, ones)(random_state, size, low, high)
+    )
 
 
 def choice(
     random_state: Any,
     size: Any = None,
-    a: Any = 2,
+    a: TensorLike = 2,
     replace: Any = True,
     p: Any = None,
     ndim: int | None = None,
@@ -273,7 +277,7 @@ def choice(
     alike = p is None or (np.isscalar(p) and not p)
     p = pt.as_tensor_variable(np.zeros(0) if alike else p)
     ndim, size, ones = _infer_ndim_bcast(ndim, size)
-    return _sampling(choice_helper, dtype, ones)(random_state, size, a, replace, p)
+    return all_results(_sampling(choice_helper, dtype, ones)(random_state, size, a, replace, p))
 
 
 def poisson(
@@ -289,7 +293,7 @@ def poisson(
     """
     lam = pt.as_tensor_variable(lam)
     ndim, size, ones = _infer_ndim_bcast(ndim, size)
-    return _sampling("poisson", dtype, ones)(random_state, size, lam)
+    return all_results(_sampling("poisson", dtype, ones)(random_state, size, lam))
 
 
 def permutation(
@@ -313,7 +317,9 @@ def permutation(
         size = ()
     else:
         ndim, size, ones = _infer_ndim_bcast(ndim, size)
-    return _sampling(permutation_helper, dtype, [*ones, False], 1)(random_state, size, n)
+    return all_results(
+        _sampling(permutation_helper, dtype, [*ones, False], 1)(random_state, size, n)
+    )
 
 
 def multinomial(
@@ -344,7 +350,7 @@ def multinomial(
     n, pvals = pt.as_tensor_variable(n), pt.as_tensor_variable(pvals)
     ndim, size, ones = _infer_ndim_bcast(ndim, size, n, pvals[..., 0])
     ones = (*ones, pvals.type.broadcastable[-1])
-    return _sampling(multinomial_helper, dtype, ones, 1)(random_state, size, n, pvals)
+    return all_results(_sampling(multinomial_helper, dtype, ones, 1)(random_state, size, n, pvals))
 
 
 class RandomStreamsBase:
@@ -402,7 +408,7 @@ class RandomStreamsBase:
     def choice(
         self,
         size: Any = None,
-        a: Any = 2,
+        a: TensorLike = 2,
         replace: Any = True,
         p: Any = None,
         ndim: int | None = None,
@@ -434,7 +440,7 @@ class RandomStreamsBase:
         """Draw how often each category occurs: see `raw_random.multinomial`."""
         return self.gen(multinomial, size, n, pvals, ndim=ndim, dtype=dtype)
 
-    def shuffle_row_elements(self, input: Any) -> TensorVariable:
+    def shuffle_row_elements(self, input: TensorLike) -> TensorVariable:
         """Put the elements of each row of `input` in its own order.
 
         Returns

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
+from pytensor.tensor import TensorLike
 from pytensor.tensor.linalg import Cholesky as _PyTensorCholesky
 from pytensor.tensor.linalg import (
     Eigvalsh,
@@ -20,12 +21,13 @@ from pytensor.tensor.type_other import NoneTypeT
 from pytensor.tensor.variable import TensorVariable
 
 from theano.gof.stand_in import StandIn
+from theano.pytensor_internals.graphs.annotations import known_tensor
 from theano.tensor.linear_algebra.checked_results import checked_factor, finite_solution
 from theano.tensor.linear_algebra.gradients import CholeskyGrad, EigvalshGrad
 from theano.tensor.linear_algebra.solved_systems import solution_or_nan
 
 
-def solve(a: Any, b: Any, **options: Any) -> TensorVariable:
+def solve(a: TensorLike, b: TensorLike, **options: Any) -> TensorVariable:
     """Return the solution x of ``a.dot(x) == b``.
 
     Parameters
@@ -99,7 +101,7 @@ class Cholesky(metaclass=StandIn, made=_PyTensorCholesky):
         return lambda a: checked_factor(_cholesky(a, lower=lower))
 
 
-def cholesky(a: Any) -> TensorVariable:
+def cholesky(a: TensorLike) -> TensorVariable:
     """Return the lower triangular factor of a symmetric, positive definite matrix.
 
     Raises
@@ -146,4 +148,4 @@ def eigvalsh(a: Any, b: Any = None, lower: bool = True) -> TensorVariable:
     """Return the eigenvalues of a symmetric matrix, or of the problem ``a v == w b v``."""
     if isinstance(getattr(b, "type", None), NoneTypeT):
         b = None
-    return _eigvalsh(a, b, lower=lower)
+    return known_tensor(_eigvalsh(a, b, lower=lower))

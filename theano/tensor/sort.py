@@ -5,11 +5,13 @@ from typing import Any
 
 import pytensor.tensor as pt
 from pytensor.graph.basic import Variable
+from pytensor.tensor import TensorLike
 from pytensor.tensor.sort import ArgSortOp as _PyTensorArgSortOp
 from pytensor.tensor.sort import SortOp as _PyTensorSortOp
 from pytensor.tensor.variable import TensorVariable
 
 from theano.gof.stand_in import StandIn
+from theano.pytensor_internals.graphs.annotations import known_tensor, known_tensors
 from theano.pytensor_internals.graphs.rewriting import node_rewriter, out2in
 from theano.pytensor_internals.operations.axes import sorting
 from theano.rewriting.database import FAST_COMPILE_TAG, FAST_RUN_TAG, optdb
@@ -48,25 +50,25 @@ def _check_order(order: Sequence | None) -> None:
 
 
 def sort(
-    a: Any, axis: Any = -1, kind: str = "quicksort", order: Sequence | None = None
+    a: TensorLike, axis: Any = -1, kind: str = "quicksort", order: Sequence | None = None
 ) -> TensorVariable:
     """Return the elements of `a` in ascending order along `axis`; None flattens `a` first."""
-    return SortOp(kind, order)(*_along(a, axis))
+    return known_tensor(SortOp.make(kind, order)(*_along(a, axis)))
 
 
 def argsort(
-    a: Any, axis: Any = -1, kind: str = "quicksort", order: Sequence | None = None
+    a: TensorLike, axis: Any = -1, kind: str = "quicksort", order: Sequence | None = None
 ) -> TensorVariable:
     """Return the positions that put `a` in ascending order along `axis`: see `sort`."""
-    return ArgSortOp(kind, order)(*_along(a, axis))
+    return known_tensor(ArgSortOp.make(kind, order)(*_along(a, axis)))
 
 
-def _along(a: Any, axis: Any) -> tuple[TensorVariable, Any]:
+def _along(a: TensorLike, axis: Any) -> tuple[TensorVariable, Any]:
     a = pt.as_tensor_variable(a)
     if axis is None:
         return a.flatten(), 0
     # Theano takes symbolic axes of any dtype, and the gradient needs a constant one.
-    return a, axis.astype("int64") if isinstance(axis, Variable) else int(axis)
+    return a, known_tensor(axis).astype("int64") if isinstance(axis, Variable) else int(axis)
 
 
 @node_rewriter([TopKOp])
@@ -90,7 +92,7 @@ optdb.register(
 
 
 def topk_and_argtopk(
-    x: Any, kth: Any, axis: int | None = -1, sorted: bool = True, idx_dtype: str = "int64"
+    x: TensorLike, kth: Any, axis: int | None = -1, sorted: bool = True, idx_dtype: str = "int64"
 ) -> tuple[TensorVariable, TensorVariable]:
     """Return the `kth` largest elements along `axis` and their positions.
 
@@ -118,19 +120,19 @@ def topk_and_argtopk(
     """
     if axis is None:
         x, axis = pt.as_tensor_variable(x).flatten(), 0
-    values, positions = TopKOp(axis, sorted, idx_dtype)(x, kth)
+    values, positions = known_tensors(TopKOp(axis, sorted, idx_dtype)(x, kth))
     return values, positions
 
 
 def topk(
-    x: Any, kth: Any, axis: int | None = -1, sorted: bool = True, idx_dtype: str = "int64"
+    x: TensorLike, kth: Any, axis: int | None = -1, sorted: bool = True, idx_dtype: str = "int64"
 ) -> TensorVariable:
     """Return the `kth` largest elements along `axis`: see `topk_and_argtopk`."""
     return topk_and_argtopk(x, kth, axis, sorted, idx_dtype)[0]
 
 
 def argtopk(
-    x: Any, kth: Any, axis: int | None = -1, sorted: bool = True, idx_dtype: str = "int64"
+    x: TensorLike, kth: Any, axis: int | None = -1, sorted: bool = True, idx_dtype: str = "int64"
 ) -> TensorVariable:
     """Return the positions of the `kth` largest elements: see `topk_and_argtopk`."""
     return topk_and_argtopk(x, kth, axis, sorted, idx_dtype)[1]

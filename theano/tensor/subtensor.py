@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from pytensor.graph.basic import Constant, Variable
 from pytensor.graph.traversal import ancestors
+from pytensor.tensor import TensorLike
 from pytensor.tensor import subtensor as _of_pytensor
 from pytensor.tensor.subtensor import (
     AdvancedIncSubtensor,
@@ -21,6 +22,7 @@ from pytensor.tensor.subtensor import (
 
 from theano.compile.rebroadcast import Rebroadcast
 from theano.gof.stand_in import StandIn
+from theano.pytensor_internals.graphs.annotations import known_tensor, only_result
 from theano.pytensor_internals.operations.tensor import AdvancedIncSubtensor1 as _RowsChanged
 from theano.pytensor_internals.operations.tensor import AdvancedSubtensor1 as _RowsAtPositions
 from theano.pytensor_internals.operations.tensor import (
@@ -79,7 +81,7 @@ AdvancedBooleanIncSubtensor = AdvancedIncSubtensor
 
 def inc_subtensor(
     x: Variable,
-    y: Any,
+    y: TensorLike,
     inplace: bool = False,
     set_instead_of_inc: bool = False,
     tolerate_inplace_aliasing: bool = False,
@@ -119,13 +121,13 @@ def inc_subtensor(
 
 
 def set_subtensor(
-    x: Variable, y: Any, inplace: bool = False, tolerate_inplace_aliasing: bool = False
+    x: Variable, y: TensorLike, inplace: bool = False, tolerate_inplace_aliasing: bool = False
 ) -> Variable:
     """Return an array in which ``y`` takes the place of the part ``x``; see `inc_subtensor`."""
     return inc_subtensor(x, y, inplace, True, tolerate_inplace_aliasing)
 
 
-def _of_length_one_where(part: Variable, y: Any) -> Variable:
+def _of_length_one_where(part: Variable, y: TensorLike) -> Variable:
     """Declare that ``y`` has length 1 where the part does; the function checks it when it runs."""
     y = as_tensor_variable(y)
     wanted = part.type.broadcastable[::-1]
@@ -133,7 +135,7 @@ def _of_length_one_where(part: Variable, y: Any) -> Variable:
     new = [d for d, (one, is_one) in enumerate(zip(wanted, known, strict=False)) if one > is_one]
     if not new:
         return y
-    return Rebroadcast(*((y.type.ndim - 1 - d, True) for d in new))(y)
+    return only_result(Rebroadcast(*((y.type.ndim - 1 - d, True) for d in new))(y))
 
 
 def _as_unsigned_where(part: Variable, y: Variable) -> Variable:
@@ -145,8 +147,9 @@ def _as_unsigned_where(part: Variable, y: Variable) -> Variable:
     if (dtype.kind, np.dtype(y.type.dtype).kind) != ("u", "i"):
         return y
     # PyTensor 3.0 refuses to cast a negative number that it knows
-    known = isinstance(y, Constant)
-    return as_tensor_variable(y.data.astype(dtype)) if known else y.astype(dtype.name)
+    if isinstance(y, Constant):
+        return as_tensor_variable(y.data.astype(dtype))
+    return known_tensor(y).astype(dtype.name)
 
 
 def _make_hashable(result: Variable, part: Variable) -> None:

@@ -41,6 +41,13 @@ def fused(*functions):
 
 
 SUMS_AND_PRODUCTS = {
+    "sums that others read": Sides(
+        math.local_greedy_distributor,
+        lambda: (x / TWO + y) * TWO,
+        lambda: [T.exp(total := x / TWO + y), total * TWO],
+        # one more sum
+        wrong=False,
+    ),
     "sum of booleans": Sides(
         math.local_add_canonizer, lambda: x + (x + y), lambda: b + (b + b), wrong=False
     ),

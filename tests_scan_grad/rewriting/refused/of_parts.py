@@ -144,6 +144,13 @@ WRITES = {
             T.set_subtensor(given([0, 0], "int64")[0], given(100, "int8"))[0], given(100, "int8")
         ),
     ),
+    "increments that others read": Sides(
+        subtensor.local_write_of_write_same_indices,
+        lambda: T.inc_subtensor(T.inc_subtensor(x[1:], y)[1:], given([1, 2], "int8")),
+        lambda: [T.exp(before := T.inc_subtensor(x[1:], y)), T.inc_subtensor(before[1:], y)],
+        # both are made
+        wrong=False,
+    ),
     "what is set after a write of another dtype": Sides(
         subtensor.local_write_of_write_same_indices,
         lambda: T.set_subtensor(

@@ -42,7 +42,7 @@ class Wrongs:
     inf: bool
     big: bool
 
-    def names(self, value: Any) -> list[str]:
+    def names(self, value: object) -> list[str]:
         """Return what is wrong with a value, in Theano's wording; nothing of what is no array of numbers."""
         numbers = _numbers(value)
         if numbers is None:
@@ -87,7 +87,7 @@ def summary(value: Any) -> str:
     return f"{text}, {others}from {finite.min()} to {finite.max()}" if finite.size else text
 
 
-def _numbers(value: Any) -> np.ndarray | None:
+def _numbers(value: object) -> np.ndarray | None:
     """Return the numbers of an array, dense or sparse; None of what has none."""
     if hasattr(value, "format") and hasattr(value, "data"):
         value = value.data

@@ -50,7 +50,9 @@ class GuardedLinker(PythonVMLinker):
         super().__init__(allow_gc=False)
         self.wrongs, self.of_inputs = wrongs, of_inputs
 
-    def accept(self, fgraph: FunctionGraph, no_recycling: Any = None, profile: Any = None) -> Any:
+    def accept(
+        self, fgraph: FunctionGraph, no_recycling: object = None, profile: object = None
+    ) -> Any:
         """Return the linker of a graph: this one, or a copy if it has another."""
         if self.fgraph is not None and self.fgraph is not fgraph:
             made = copy(self)
@@ -90,7 +92,7 @@ class _Guard:
             if found:
                 self._report_result(found, variable, storage_map)
 
-    def of_input(self, variable: Variable, value: Any) -> None:
+    def of_input(self, variable: Variable, value: object) -> None:
         """Look at an input of the graph, a shared variable or a constant."""
         if not getattr(variable.tag, "nan_guard_mode_check", True):
             return

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any
 
 import numpy as np
 from pytensor.compile.mode import Mode as PyTensorMode
@@ -17,8 +16,8 @@ from theano.compile.mode import get_mode
 def split_mode(
     mode: PyTensorMode,
     inputs: Sequence,
-    data_parallel: Any,
-    devices: Any,
+    data_parallel: object,
+    devices: object,
     replaced: Collection[Variable],
 ) -> PyTensorMode:
     """Return the mode that splits inputs over devices, or the mode itself where nothing is split.
@@ -56,11 +55,11 @@ def split_mode(
     return type(mode)(linker=linker, optimizer=mode.provided_optimizer)
 
 
-def _is_nothing(given: Any) -> bool:
+def _is_nothing(given: object) -> bool:
     return given is None or (isinstance(given, list | tuple) and not given)
 
 
-def _listed(data_parallel: Any) -> Sequence:
+def _listed(data_parallel: object) -> Sequence:
     if isinstance(data_parallel, list | tuple):
         return data_parallel
     what = f"the variable {data_parallel}" if isinstance(data_parallel, Variable) else None
@@ -72,7 +71,7 @@ def _listed(data_parallel: Any) -> Sequence:
     )
 
 
-def _entry(given: Any, variables: list, replaced: Collection[Variable]) -> tuple[int, int]:
+def _entry(given: object, variables: list, replaced: Collection[Variable]) -> tuple[int, int]:
     """Return the position of an input, and its dimension with the batch."""
     variable, axis = given if isinstance(given, list | tuple) and len(given) == 2 else (given, 0)
     if not isinstance(variable, Variable):
@@ -113,7 +112,7 @@ def _why_no_input(variable: Variable, replaced: Collection[Variable]) -> str:
     return "is not an input of the function"
 
 
-def _names(devices: Any) -> tuple[str, ...]:
+def _names(devices: object) -> tuple[str, ...]:
     if devices is None:
         return ()
     if isinstance(devices, list | tuple) and all(isinstance(name, str) for name in devices):

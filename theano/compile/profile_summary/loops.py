@@ -56,7 +56,7 @@ class _Overhead:
         return f"{_seconds(self.whole, self.steps, self.operations)} {self.node}"
 
 
-def write_scan_overhead(profile: Any, loops: Sequence[LoopOfNodes], file: TextIO) -> None:
+def write_scan_overhead(profile: object, loops: Sequence[LoopOfNodes], file: TextIO) -> None:
     """Write for each loop what of its time its steps take, and what the operations in them."""
     measured, others = _measured(profile, loops)
     if not measured and not others:

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TextIO
 
 import numpy as np
+from pytensor.graph.basic import Apply, Variable
 from pytensor.scalar.basic import ScalarType
 from pytensor.tensor.type import DenseTensorType
 
@@ -115,13 +116,13 @@ class _Running:
         self._done: set[Any] = set()
         self.made = 0
 
-    def _holder(self, variable: Any) -> Any:
+    def _holder(self, variable: Variable) -> Any:
         return self._holders.get(variable, variable)
 
-    def allocated(self, node: Any) -> int:
+    def allocated(self, node: Apply) -> int:
         return sum(self._memory.sizes[v] for v in node.outputs if v not in self._holders)
 
-    def run(self, node: Any) -> int:
+    def run(self, node: Apply) -> int:
         """Run a node; return what is held while it runs."""
         new = {v: self._memory.sizes[v] for v in node.outputs if v not in self._holders}
         self._held |= new
@@ -134,7 +135,7 @@ class _Running:
                 del self._held[holder]
         return peak
 
-    def _is_free(self, holder: Any, done: Iterable[Any]) -> bool:
+    def _is_free(self, holder: object, done: Iterable[Any]) -> bool:
         return holder not in self._kept and self._readers[holder] <= set(done)
 
     def held_after(self, done: frozenset) -> int:
@@ -144,7 +145,7 @@ class _Running:
             if maker in done and not self._is_free(v, done)
         )
 
-    def nodes_before(self, node: Any) -> frozenset:
+    def nodes_before(self, node: Apply) -> frozenset:
         """Return the nodes that must have run: those it reads, and those that read what it overwrites."""
         makers = {v.owner for v in node.inputs if v.owner is not None}
         for positions in node.op.destroy_map.values():
@@ -157,7 +158,7 @@ class _Running:
                 }
         return frozenset(makers & set(self._memory.nodes))
 
-    def _reads_after(self, other: Any, node: Any) -> bool:
+    def _reads_after(self, other: Any, node: Apply) -> bool:
         """Return whether another node needs what a node makes, directly or not."""
         waiting, seen = [other], set()
         while waiting:
@@ -171,7 +172,7 @@ class _Running:
         return False
 
 
-def bytes_of(variable: Any, shapes: Mapping[Any, tuple[int, ...]]) -> int:
+def bytes_of(variable: Variable, shapes: Mapping[Any, tuple[int, ...]]) -> int:
     """Return the bytes of a value; none where it is no array or number, or was not computed."""
     shape = shapes.get(variable)
     if isinstance(shape, tuple) and isinstance(variable.type, DenseTensorType | ScalarType):
@@ -255,7 +256,7 @@ def _write_nodes(profile: Any, memories: Sequence[Memory], file: TextIO, most: i
     )
 
 
-def _how(profile: Any, node: Any) -> str:
+def _how(profile: Any, node: Apply) -> str:
     letters = []
     for k, variable in enumerate(node.outputs):
         if variable in profile.fused:

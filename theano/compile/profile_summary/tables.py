@@ -6,6 +6,8 @@ from collections.abc import Callable, Hashable, Iterable
 from dataclasses import field
 from typing import Any, TextIO
 
+from pytensor.graph.basic import Apply
+
 from theano.configdefaults import config
 from theano.support.data_classes import dataclass
 
@@ -41,7 +43,7 @@ def write_operations(profile: Any, file: TextIO, most: int) -> None:
     _write("Ops", "Ops", "<Op name>", rows, profile.line_width, file, most)
 
 
-def _class_of(node: Any) -> Any:
+def _class_of(node: Apply) -> Any:
     return type(node.op)
 
 
@@ -109,7 +111,7 @@ def write_nodes(profile: Any, file: TextIO, most: int) -> None:
     _write_rest("Apply instances", [seconds for _, seconds in order[most:]], whole, file)
 
 
-def _flops(profile: Any, node: Any, calls: int, seconds: float) -> str:
+def _flops(profile: Any, node: Apply, calls: int, seconds: float) -> str:
     if not profile.variable_shape:
         return ""
     known = all(v in profile.variable_shape for v in [*node.inputs, *node.outputs])
@@ -123,7 +125,7 @@ def _flops(profile: Any, node: Any, calls: int, seconds: float) -> str:
     return f" {count / 1024**2:8.1f} {rate:9.1f}"
 
 
-def _write_values(profile: Any, node: Any, file: TextIO) -> None:
+def _write_values(profile: Any, node: Apply, file: TextIO) -> None:
     for what, variables in (("input", node.inputs), ("output", node.outputs)):
         for k, variable in enumerate(variables):
             dtype = getattr(variable, "dtype", "no dtype")

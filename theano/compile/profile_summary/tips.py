@@ -13,7 +13,7 @@ from theano.configdefaults import config
 MUCH = 0.1
 
 
-def write_tips(profile: Any, file: TextIO) -> None:
+def write_tips(profile: object, file: TextIO) -> None:
     """Write what may make a profiled function faster."""
     print(
         "Here are tips to potentially make your code run faster. Test them first, as they are not "
@@ -24,12 +24,12 @@ def write_tips(profile: Any, file: TextIO) -> None:
     )
 
 
-def tips(profile: Any) -> list[str]:
+def tips(profile: object) -> list[str]:
     """Return what may make a profiled function faster."""
     return [tip for rule in (_precision, _python, _mixed_products) for tip in rule(profile)]
 
 
-def _precision(profile: Any) -> Iterator[str]:
+def _precision(profile: object) -> Iterator[str]:
     if config.floatX == "float64":
         yield "Try the Theano flag floatX=float32"
 

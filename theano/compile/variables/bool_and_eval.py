@@ -24,7 +24,7 @@ from theano.source_locations.modules import is_own, uses_theano
 _ORDER = "_is_order"
 
 
-def _bool(pytensor_bool: Callable, variable: Any) -> bool:
+def _bool(pytensor_bool: Callable, variable: Variable) -> bool:
     if not uses_theano(sys._getframe(2)):
         return pytensor_bool(variable)
     if getattr(variable, _ORDER, False):
@@ -37,7 +37,7 @@ def _bool(pytensor_bool: Callable, variable: Any) -> bool:
     return True
 
 
-def _compared(pytensor_operator: Callable, one: Any, other: Any) -> Any:
+def _compared(pytensor_operator: Callable, one: object, other: object) -> Any:
     made = pytensor_operator(one, other)
     if isinstance(made, Variable) and uses_theano(sys._getframe(2)):
         setattr(made, _ORDER, True)
@@ -45,7 +45,7 @@ def _compared(pytensor_operator: Callable, one: Any, other: Any) -> Any:
 
 
 def _evaluated(
-    pytensor_eval: Callable, variable: Any, inputs_to_values: Any = None, **kwargs: Any
+    pytensor_eval: Callable, variable: Variable, inputs_to_values: Any = None, **kwargs: Any
 ) -> Any:
     caller = sys._getframe(2)
     if not uses_theano(caller):
@@ -54,7 +54,7 @@ def _evaluated(
     return evaluate(variable, inputs_to_values, name, **kwargs)
 
 
-def _indexed(pytensor_getitem: Callable, variable: Any, index: Any) -> Any:
+def _indexed(pytensor_getitem: Callable, variable: Variable, index: object) -> Any:
     if index is None or (isinstance(index, tuple) and any(entry is None for entry in index)):
         caller = sys._getframe(2)
         # this package indexes as NumPy does

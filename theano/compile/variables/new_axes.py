@@ -38,7 +38,7 @@ def without_unnamed_axes(variable: Any, index: Any) -> Any:
     return variable.dimshuffle(*range(named))
 
 
-def _is_basic(entry: Any) -> bool:
+def _is_basic(entry: object) -> bool:
     """Return whether an entry names one dimension, or a new one."""
     if isinstance(entry, Variable):
         kind = entry.type

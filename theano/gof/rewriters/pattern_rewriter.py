@@ -117,10 +117,10 @@ class PatternSub(LocalOptimizer):
 
 
 def _match(
-    pattern: Any,
+    pattern: object,
     variable: Variable,
     found: dict,
-    fgraph: Any,
+    fgraph: object,
     may_be_shared: bool,
     rule: PatternSub,
 ) -> dict | None:
@@ -158,7 +158,7 @@ def _match_application(pattern, variable, found, fgraph, may_be_shared, rule):
     return found
 
 
-def _build(pattern: Any, found: dict[str, Variable]) -> Any:
+def _build(pattern: object, found: dict[str, Variable]) -> Any:
     if isinstance(pattern, dict):
         return _build(pattern["pattern"], found)
     if isinstance(pattern, str):
@@ -169,7 +169,7 @@ def _build(pattern: Any, found: dict[str, Variable]) -> Any:
     return pattern
 
 
-def _as_text(pattern: Any) -> str:
+def _as_text(pattern: object) -> str:
     if isinstance(pattern, dict):
         condition = pattern.get("constraint", "no conditions")
         return f"{_as_text(pattern['pattern'])} subject to {condition}"

@@ -6,6 +6,7 @@ import warnings
 from typing import Any
 
 from pytensor.graph.basic import Apply, Constant
+from pytensor.graph.op import Op
 from pytensor.scalar.basic import Composite
 
 from theano.configdefaults import config
@@ -22,7 +23,7 @@ def is_of_users(module: str) -> bool:
     return not module.startswith(_LIBRARIES) or ".tests." in module
 
 
-def has_own_code(op: Any) -> bool:
+def has_own_code(op: Op) -> bool:
     """Return whether users wrote the C code of an operation, or of the scalar operation in it."""
     scalar = getattr(op, "scalar_op", None)
     if isinstance(scalar, Composite):
@@ -49,7 +50,7 @@ def thunk_of_folding(node: Apply, *storage: Any) -> Any:
 _warned_of: set[type] = set()
 
 
-def warn_that_own_code_does_not_run(op: Any) -> None:
+def warn_that_own_code_does_not_run(op: Op) -> None:
     """Warn once for each class that Python runs in place of the C code that the user wrote."""
     kind = type(getattr(op, "scalar_op", op))
     if kind in _warned_of:

@@ -56,7 +56,7 @@ def use_own_gradients(variables: Iterable[Any]) -> bool:
     return found
 
 
-def _adopt(kind: type, asked: str, own: tuple[str, ...], method: Any) -> None:
+def _adopt(kind: type, asked: str, own: tuple[str, ...], method: object) -> None:
     """Give the class that defines a method by Theano's name the one that PyTensor asks for."""
     defining: type | None = None
     for base in kind.__mro__:

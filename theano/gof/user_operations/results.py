@@ -52,7 +52,7 @@ def with_results_checked(thunk: Callable, node: Apply) -> Callable:
     return run
 
 
-def _expected(kind: Any) -> tuple[np.dtype | None, int, tuple | None]:
+def _expected(kind: object) -> tuple[np.dtype | None, int, tuple | None]:
     """Return the dtype, the dimensions, and the lengths that a type gives, if it does."""
     if not isinstance(kind, TensorType) or hasattr(kind, "format"):
         return None, -1, None
@@ -60,7 +60,7 @@ def _expected(kind: Any) -> tuple[np.dtype | None, int, tuple | None]:
     return kind.numpy_dtype, kind.ndim, static
 
 
-def _settled(node: Apply, position: int, value: Any) -> Any:
+def _settled(node: Apply, position: int, value: object) -> Any:
     """Return what an output holds that is no array as its type says at the first look."""
     kind = node.outputs[position].type
     if hasattr(kind, "format"):  # a sparse type, whose module would import much
@@ -93,7 +93,7 @@ def _check_lengths(node: Apply, position: int, value: np.ndarray) -> None:
             raise ValueError(_message(node, position, value))
 
 
-def _message(node: Apply, position: int, value: Any) -> str:
+def _message(node: Apply, position: int, value: object) -> str:
     left = "nothing was put into it" if value is None else f"it put {described(value)} there"
     return (
         f"{node.op}: perform must put a value of the type {node.outputs[position].type} into"

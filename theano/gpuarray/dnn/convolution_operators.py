@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytensor.tensor as pt
+from pytensor.tensor import TensorLike
 
 from theano.gpuarray.dnn.convolutions import convolution_of
 from theano.support.data_classes import dataclass
@@ -86,7 +87,13 @@ class GpuDnnConv(_Convolution):
     """The convolution of images with filters."""
 
     def __call__(
-        self, img: Any, kern: Any, output: Any, desc: GpuDnnConvDesc, alpha=None, beta=None
+        self,
+        img: TensorLike,
+        kern: TensorLike,
+        output: Any,
+        desc: GpuDnnConvDesc,
+        alpha=None,
+        beta=None,
     ):
         """Return ``alpha`` times the convolution, and ``beta`` times `output` if it is given."""
         return self._result("forward", (img, kern), output, desc, alpha, beta)
@@ -96,7 +103,13 @@ class GpuDnnConvGradW(_Convolution):
     """The gradient by the filters, which are as large as `output`."""
 
     def __call__(
-        self, img: Any, topgrad: Any, output: Any, desc: GpuDnnConvDesc, alpha=None, beta=None
+        self,
+        img: TensorLike,
+        topgrad: TensorLike,
+        output: Any,
+        desc: GpuDnnConvDesc,
+        alpha=None,
+        beta=None,
     ):
         """Return ``alpha`` times the gradient, and ``beta`` times `output` if it is given."""
         return self._result("weights", (img, topgrad), output, desc, alpha, beta)
@@ -106,7 +119,13 @@ class GpuDnnConvGradI(_Convolution):
     """The gradient by the images, which are as large as `output`."""
 
     def __call__(
-        self, kern: Any, topgrad: Any, output: Any, desc: GpuDnnConvDesc, alpha=None, beta=None
+        self,
+        kern: TensorLike,
+        topgrad: TensorLike,
+        output: Any,
+        desc: GpuDnnConvDesc,
+        alpha=None,
+        beta=None,
     ):
         """Return ``alpha`` times the gradient, and ``beta`` times `output` if it is given."""
         return self._result("inputs", (kern, topgrad), output, desc, alpha, beta)

@@ -4,6 +4,8 @@ import warnings
 from collections.abc import Sequence
 from typing import Any
 
+from pytensor.tensor import TensorLike
+
 from theano.tensor.nnet.abstract_conv import (
     AbstractConv2d,
     AbstractConv2d_gradInputs,
@@ -78,7 +80,7 @@ def convolution_of(
 
 
 def dnn_conv(
-    img: Any,
+    img: TensorLike,
     kerns: Any,
     border_mode: Any = "valid",
     subsample: Sequence[int] = (1, 1),
@@ -124,7 +126,7 @@ def dnn_conv(
 
 
 def dnn_conv3d(
-    img: Any,
+    img: TensorLike,
     kerns: Any,
     border_mode: Any = "valid",
     subsample: Sequence[int] = (1, 1, 1),
@@ -143,8 +145,8 @@ def dnn_conv3d(
 
 
 def dnn_gradweight(
-    img: Any,
-    topgrad: Any,
+    img: TensorLike,
+    topgrad: TensorLike,
     kerns_shp: Any,
     border_mode: Any = "valid",
     subsample: Sequence[int] = (1, 1),
@@ -173,8 +175,8 @@ def dnn_gradweight(
 
 
 def dnn_gradweight3d(
-    img: Any,
-    topgrad: Any,
+    img: TensorLike,
+    topgrad: TensorLike,
     kerns_shp: Any,
     border_mode: Any = "valid",
     subsample: Sequence[int] = (1, 1, 1),
@@ -201,7 +203,7 @@ def dnn_gradweight3d(
 
 def dnn_gradinput(
     kerns: Any,
-    topgrad: Any,
+    topgrad: TensorLike,
     img_shp: Any,
     border_mode: Any = "valid",
     subsample: Sequence[int] = (1, 1),
@@ -231,7 +233,7 @@ def dnn_gradinput(
 
 def dnn_gradinput3d(
     kerns: Any,
-    topgrad: Any,
+    topgrad: TensorLike,
     img_shp: Any,
     border_mode: Any = "valid",
     subsample: Sequence[int] = (1, 1, 1),

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from pytensor.tensor import TensorLike
+
 from theano.gpuarray.dnn.lstm_layers import LSTMGradient, LSTMLayers, Stack
 from theano.link.xla.data_parallel.parts import ALL, SUMMAND, CannotSplit, Rows, summed
 from theano.link.xla.data_parallel.rules import splits
@@ -65,7 +67,7 @@ def _without_steps(stack: Stack, w: Any, x: Any, h: Any, c: Any) -> list[Any]:
     return [jnp.zeros((0, x.shape[1], width), x.dtype), h, c, w[:0]]
 
 
-def _gradient_without_steps(w: Any, x: Any, *others: Any) -> list[Any]:
+def _gradient_without_steps(w: Any, x: TensorLike, *others: Any) -> list[Any]:
     import jax.numpy as jnp
 
     *_, dh, dc = others

@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from typing import Any
 
+from pytensor.tensor import TensorLike
+
 from theano.tensor.nnet import bn
 from theano.tensor.signal.pool import pool_2d, pool_3d
 
@@ -14,7 +16,7 @@ __all__ = [
 
 
 def dnn_pool(
-    img: Any,
+    img: TensorLike,
     ws: Sequence[int],
     stride: Sequence[int] | None = None,
     mode: str = "max",

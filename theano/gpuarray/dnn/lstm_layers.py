@@ -13,6 +13,7 @@ from pytensor.gradient import DisconnectedType
 import theano.tensor as T
 from theano.gradient import grad
 from theano.link.xla.linker import DECIDED_BY_DEVICE
+from theano.pytensor_internals.graphs.annotations import all_results
 from theano.pytensor_internals.graphs.graph import frozen_graph_inside
 from theano.pytensor_internals.graphs.rewriting import copy_stack_trace, dfs_rewriter, node_rewriter
 from theano.rewriting.database import FAST_COMPILE_TAG, FAST_RUN_TAG, optdb
@@ -68,7 +69,7 @@ class LSTMLayers(_Layers):
         copies: list[Any] = [T.tensor_copy(result) for result in self.loops(wrt)[:-1]]
         known = dict(zip(copies, arguments[-3:], strict=True))
         gradients = grad(None, wrt, known_grads=known)
-        return LSTMGradient(arguments, gradients, self.stack)(*given)
+        return all_results(LSTMGradient(arguments, gradients, self.stack)(*given))
 
 
 class LSTMGradient(_Layers):
@@ -89,7 +90,8 @@ def lstm_layers(loops: Callable, stack: Stack, inputs: Sequence[Any]) -> list:
     # of any length, as the reserve's is known to cuDNN only
     arguments = [T.TensorType(v.dtype, (None,) * v.ndim)() for v in inputs]
     nothing = arguments[0][arguments[0].shape[0] :]
-    return LSTMLayers(arguments, [*loops(*arguments), nothing], stack)(*inputs)[:-1]
+    layers = LSTMLayers(arguments, [*loops(*arguments), nothing], stack)
+    return all_results(layers(*inputs))[:-1]
 
 
 @node_rewriter([LSTMLayers, LSTMGradient])

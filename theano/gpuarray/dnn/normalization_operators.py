@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytensor.tensor as pt
+from pytensor.tensor import TensorLike
 
 from theano.support.data_classes import dataclass
 from theano.tensor.nnet import bn
@@ -56,7 +57,7 @@ class GpuDnnBatchNorm(_Normalisation):
 
     def __call__(
         self,
-        x: Any,
+        x: TensorLike,
         scale: Any,
         bias: Any,
         epsilon: float = 1e-4,
@@ -109,7 +110,7 @@ class GpuDnnBatchNormInference(_Normalisation):
 
     def __call__(
         self,
-        x: Any,
+        x: TensorLike,
         scale: Any,
         bias: Any,
         estimated_mean: Any,
@@ -126,7 +127,7 @@ class GpuDnnBatchNormGrad(_Normalisation):
     """The gradients of `GpuDnnBatchNorm` by what it is applied to."""
 
     def __call__(
-        self, x: Any, dy: Any, scale: Any, x_mean: Any, x_invstd: Any, epsilon: float = 1e-4
+        self, x: TensorLike, dy: Any, scale: Any, x_mean: Any, x_invstd: Any, epsilon: float = 1e-4
     ) -> list[Any]:
         """Return the gradients by `x`, by the scale and by the bias.
 

@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytensor.tensor as pt
+from pytensor.tensor import TensorLike
 
 from theano.support.data_classes import dataclass
 from theano.tensor.signal.pool import AveragePoolGrad, MaxPoolGrad, Pool
@@ -55,7 +56,7 @@ class GpuDnnPool(_Pooling):
     [[4.0, 5.0], [7.0, 8.0]]
     """
 
-    def __call__(self, img: Any, ws: Any, stride: Any, pad: Any) -> Any:
+    def __call__(self, img: TensorLike, ws: Any, stride: Any, pad: Any) -> Any:
         """Return the pooled images.
 
         Parameters
@@ -72,7 +73,9 @@ class GpuDnnPool(_Pooling):
 class GpuDnnPoolGrad(_Pooling):
     """The gradient of `GpuDnnPool` by the images."""
 
-    def __call__(self, inp: Any, out: Any, out_grad: Any, ws: Any, stride: Any, pad: Any) -> Any:
+    def __call__(
+        self, inp: TensorLike, out: Any, out_grad: Any, ws: Any, stride: Any, pad: Any
+    ) -> Any:
         """Return the gradient, of the images' shape.
 
         Parameters

@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytensor.tensor as pt
-from pytensor.tensor import special
+from pytensor.tensor import TensorLike, special
 from pytensor.tensor.variable import TensorVariable
 
 from theano.support.data_classes import dataclass
@@ -71,7 +71,7 @@ class GpuDnnSoftmax(_SoftmaxOfImages):
     [0.5, 0.5, 0.5, 0.5]
     """
 
-    def __call__(self, x: Any) -> TensorVariable:
+    def __call__(self, x: TensorLike) -> TensorVariable:
         """Return the softmax of a tensor of shape (batch, channels, rows, columns)."""
         x = self._images("x", x)
         if self.algo == "log":

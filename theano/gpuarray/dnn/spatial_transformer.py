@@ -6,6 +6,7 @@ from typing import Any
 
 import pytensor.tensor as pt
 from pytensor.raise_op import CheckAndRaise
+from pytensor.tensor import TensorLike
 from pytensor.tensor.variable import TensorVariable
 
 __all__ = ["dnn_spatialtf"]
@@ -16,7 +17,7 @@ _maps = CheckAndRaise(
 
 
 def dnn_spatialtf(
-    img: Any, theta: Any, scale_width: float = 1, scale_height: float = 1
+    img: TensorLike, theta: Any, scale_width: float = 1, scale_height: float = 1
 ) -> TensorVariable:
     """Return images whose elements are read where affine maps say, between neighbours linearly.
 

@@ -6,6 +6,7 @@ Each layer has its weights as attributes, and in ``params``, the parts for the i
 from typing import Any
 
 import numpy as np
+from pytensor.tensor import TensorLike
 
 from theano.compile import shared
 from theano.configdefaults import config
@@ -109,7 +110,7 @@ class _Recurrent(Layer):
         for names in self.of_state:
             self._add_weights(output_dim, output_dim, *names)
 
-    def _from_input(self, x: Any, gate: str) -> Any:
+    def _from_input(self, x: TensorLike, gate: str) -> Any:
         return self._applied(self.of_input, x, f"W_{gate}")
 
     def _from_state(self, h: Any, gate: str) -> Any:
@@ -136,7 +137,7 @@ class GRU(_Recurrent):
         self.s0 = s0
         self.Y, _ = scan(self._step, sequences=[self.X], outputs_info=s0)
 
-    def _step(self, x: Any, h: Any) -> Any:
+    def _step(self, x: TensorLike, h: Any) -> Any:
         keep = nnet.sigmoid(self._from_input(x, "i") + self._from_state(h, "i"))
         reset = nnet.sigmoid(self._from_input(x, "r") + self._from_state(h, "r"))
         new = tanh(self._from_input(x, "h") + reset * self._from_state(h, "h"))
@@ -162,7 +163,7 @@ class LSTM(_Recurrent):
         self.s0, self.c0 = s0, c0
         (self.Y, self.C), _ = scan(self._step, sequences=[self.X], outputs_info=[s0, c0])
 
-    def _step(self, x: Any, h: Any, c: Any) -> tuple[Any, Any]:
+    def _step(self, x: TensorLike, h: Any, c: Any) -> tuple[Any, Any]:
         gates = [nnet.sigmoid(self._from_input(x, g) + self._from_state(h, g)) for g in "ifo"]
         new = tanh(self._from_input(x, "c") + self._from_state(h, "c"))
         cell = gates[1] * c + gates[0] * new

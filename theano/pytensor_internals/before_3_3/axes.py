@@ -19,7 +19,7 @@ def axis_apart(node: Apply, values: Sequence) -> tuple[Any, list]:
     return axis, others
 
 
-def axis_among(node: Apply, axis: Any, values: Sequence) -> list:
+def axis_among(node: Apply, axis: object, values: Sequence) -> list:
     """Return the values of all inputs, of an axis and those that are no axis."""
     every = list(values)
     every.insert(POSITION[type(node.op)], axis)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from pytensor.configdefaults import config
 from pytensor.graph.basic import Apply, Variable
 from pytensor.graph.features import AlreadyThere
 from pytensor.graph.fg import FunctionGraph
@@ -24,6 +23,7 @@ from theano.pytensor_internals.graphs.reshaped_lengths import shape_of_reshape
 from theano.pytensor_internals.graphs.shape_sources import has_the_shape_of
 from theano.pytensor_internals.graphs.slice_lengths import shape_of_slices
 from theano.pytensor_internals.graphs.split_lengths import shapes_of_split
+from theano.pytensor_internals.graphs.untraced import untraced
 
 
 class ShapesOnDemand(dict):
@@ -129,7 +129,7 @@ class ShapesWhenAsked(UncheckedLengths):
     def work_out(self, variable: Variable) -> None:
         """Find the shape of a variable and of all that it needs, one node at a time."""
         # no line of the user's made what computes a shape
-        with config.change_flags(traceback__limit=0):
+        with untraced:
             self._work_out(variable)
 
     def _work_out(self, variable: Variable) -> None:
@@ -168,7 +168,7 @@ class ShapesWhenAsked(UncheckedLengths):
             self.update_shape(variable, before)
 
 
-def _whole(length: Any) -> Any:
+def _whole(length: object) -> Any:
     # PyTensor subtracts a start that is a uint64 from an int64, which gives a float64
     return cast(length, "int64") if getattr(length, "dtype", None) == "float64" else length
 

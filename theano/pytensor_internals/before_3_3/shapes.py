@@ -7,7 +7,11 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from pytensor.graph.basic import Apply, Variable
+from pytensor.graph.fg import FunctionGraph
 from pytensor.graph.op import Op
+from pytensor.tensor.variable import TensorVariable
+
+from theano.pytensor_internals.graphs.annotations import known_tensor
 
 METHODS_OF_GRAPH = frozenset({"infer_shape", "do_constant_folding"})
 
@@ -25,7 +29,7 @@ def shape_rule(method: Callable) -> Callable:
 def shape_function(function: Callable) -> Callable:
     """Return what `FromFunctionOp` takes for a function of a node and shapes."""
 
-    def of_graph(graph: Any, node: Apply, shapes: Sequence) -> Any:
+    def of_graph(graph: FunctionGraph, node: Apply, shapes: Sequence) -> Any:
         return function(node, shapes)
 
     return of_graph
@@ -41,6 +45,6 @@ def shapes_by_base(base: Any, node: Apply, shapes: Sequence) -> Any:
     return base.infer_shape(None, node, shapes)
 
 
-def length_along(array: Any, axis: int) -> Variable:
+def length_along(array: Variable, axis: int) -> TensorVariable:
     """Return the length of an array along an axis; PyTensor works out no other."""
-    return array.shape[axis]
+    return known_tensor(array).shape[axis]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from copy import copy
 from functools import cached_property
-from typing import Any
+from typing import Any, cast
 
 from pytensor.compile.mode import get_mode
 from pytensor.graph.basic import Variable
@@ -30,13 +30,15 @@ def step_shared_with(graph: FunctionGraph) -> FunctionGraph:
     return graph.clone()
 
 
-def unfrozen_step(graph: FunctionGraph) -> FunctionGraph:
+def unfrozen_step(op: Scan) -> FunctionGraph:
     """Return the step of a PyTensor loop as one of ours."""
-    return graph
+    return cast("FunctionGraph", op.fgraph)
 
 
 class FrozenWhenAsked(Scan):
     """A loop whose step is frozen when it is first compared or hashed, which takes time."""
+
+    fgraph: FunctionGraph
 
     @cached_property
     def _frozen_fgraph(self) -> Any:  # type: ignore[override]

@@ -28,6 +28,6 @@ from pytensor.tensor.math import (
 from pytensor.tensor.subtensor import AdvancedIncSubtensor1, AdvancedSubtensor1
 
 
-def with_rows_repeated(changed: Any) -> Any:
+def with_rows_repeated(changed: object) -> Any:
     """Return an array of which elements were set or increased: the operator repeats a row."""
     return changed

@@ -95,13 +95,31 @@ class CheckedFunction(Function):
         super().__init__(*args, **kwargs)
         freeing_what_runs(self)
 
-    def check_arguments(self, args: Any, kwargs: Any) -> None:
+    def check_arguments(self, args: object, kwargs: object) -> None:
         """Store the arguments of a call in their containers; raise an error if they do not fit."""
         super()._validate_inputs(args, kwargs)
 
-    def _validate_inputs(self, args: Any, kwargs: Any) -> None:
+    def _validate_inputs(self, args: object, kwargs: object) -> None:
         # called first by `Function.__call__`, unless `trust_input`
         self.check_arguments(args, kwargs)
+
+
+def expect_function(given: Any, caller: str) -> Function:
+    """Return what a function that looks at compiled functions was given.
+
+    Raises
+    ------
+    TypeError
+        If it is not a compiled function.
+    """
+    if isinstance(given, Function):
+        return given
+    # what holds a function, as a log density does
+    holds = isinstance(getattr(given, "function", None), Function)
+    raise TypeError(
+        f"{caller}: expected a compiled function, as theano.function returns it, but got"
+        f" {type(given).__name__}: {given!r}{'; its attribute `function` is one' if holds else ''}"
+    )
 
 
 def freeing_what_runs(function: Any) -> Any:
@@ -170,6 +188,11 @@ def default_update_of(variable: SharedVariable) -> Variable | None:
 def set_default_update(variable: SharedVariable, value: Variable | None) -> None:
     """Set it; PyTensor's own way to set it warns."""
     variable._default_update = value
+
+
+def unrewritten(linker: str) -> Mode:
+    """Return a mode that runs graphs as they are."""
+    return Mode(linker, None)  # type: ignore[arg-type]  # which its code takes for no rewrites
 
 
 def asked_rewrites(mode: Mode) -> Any:

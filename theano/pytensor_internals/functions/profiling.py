@@ -5,7 +5,6 @@ from __future__ import annotations
 import atexit
 import time
 from collections.abc import Callable
-from typing import Any
 
 from pytensor.compile.debug import profiling
 from pytensor.compile.debug.profiling import (
@@ -54,7 +53,7 @@ def printers_of_others() -> list[Callable]:
     ]
 
 
-def not_printed_by_pytensor(profile: Any) -> None:
+def not_printed_by_pytensor(profile: object) -> None:
     """Take a profile from those that PyTensor prints when the process ends."""
     profiling._atexit_print_list[:] = [p for p in profiling._atexit_print_list if p is not profile]
     if not profiling._atexit_print_list:

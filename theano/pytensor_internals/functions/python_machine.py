@@ -47,7 +47,7 @@ class PythonVMLinker(VMLinker):
         return machine(*made, *rest, dependencies=dependencies, **callbacks)
 
 
-def mode_of_step(mode: Any, overwrites_states: bool, allow_gc: bool) -> Mode:
+def mode_of_step(mode: object, overwrites_states: bool, allow_gc: bool) -> Mode:
     """Return the mode that compiles a loop's step, by PyTensor's machine where no other engine may.
 
     Parameters

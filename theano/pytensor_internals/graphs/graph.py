@@ -6,7 +6,7 @@ from __future__ import annotations
 import sys
 from collections import deque
 from collections.abc import Collection, Iterable, Sequence
-from typing import Any
+from typing import Any, cast
 
 from pytensor.compile.aliasing import Supervisor
 from pytensor.graph.basic import Apply, Variable
@@ -29,6 +29,9 @@ from pytensor.graph.features import (
 )
 from pytensor.graph.fg import FrozenFunctionGraph, FunctionGraph
 from pytensor.graph.op import HasInnerGraph
+from pytensor.graph.replace import (
+    _vectorize_node as with_more_dimensions,  # (op, node, *inputs) -> a node, or its outputs
+)
 from pytensor.graph.utils import (
     InconsistencyError,  # a graph with a cycle, or that reads what was overwritten
     MetaObject,  # base class that makes `__eq__`, `__hash__` and `__str__` of `__props__`
@@ -148,11 +151,11 @@ if sys.version_info >= (3, 12):
     def frozen_graph_inside(op: HasInnerGraph) -> FrozenFunctionGraph:
         """Return the graph inside an operator, interned: equal graphs are the same object."""
         # our loops freeze theirs when they are asked to; see `since_3_3.steps`
-        return getattr(op.fgraph, "frozen", op.fgraph)
+        return cast("FrozenFunctionGraph", getattr(op.fgraph, "frozen", op.fgraph))
 
     def copy_of_graph_inside(op: HasInnerGraph) -> FunctionGraph:
         """Return a copy of the graph inside an operator, which may be changed."""
-        return op.fgraph.unfreeze()
+        return cast("FrozenFunctionGraph", op.fgraph).unfreeze()
 
     def copy_of_node(node: Apply) -> Apply:
         """Return a node of the same operator and inputs, with its own outputs."""
@@ -164,3 +167,8 @@ else:
         copy_of_node,
         frozen_graph_inside,
     )
+
+
+def compares_replacements(fgraph: FunctionGraph) -> bool:
+    """Return whether DebugMode compares each variable of a graph with what took its place, of one type."""
+    return hasattr(fgraph, "equivalence_tracker")

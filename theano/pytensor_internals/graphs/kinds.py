@@ -7,7 +7,7 @@ has any; for classes that have, such as `DenseTensorType`, ``isinstance`` is rig
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from builtins import isinstance as is_a
@@ -20,6 +20,6 @@ else:
 
     _bases = _Bases()
 
-    def is_a(value: Any, kind: type) -> bool:
+    def is_a(value: object, kind: type) -> bool:
         """Return whether a value is of a class, or of one that is derived from it."""
         return kind in _bases[type(value)]

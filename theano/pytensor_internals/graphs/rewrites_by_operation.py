@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import cache
+from functools import cache, lru_cache
 
 from pytensor.graph.op import Op
 from pytensor.graph.rewriting.basic import NodeRewriter, OpToRewriterTracker
+
+OPERATIONS_KEPT = 1000
 
 
 class RewritesByOperation(OpToRewriterTracker):
@@ -46,7 +48,9 @@ class RewritesByOperation(OpToRewriterTracker):
     def _begin(self) -> None:
         """Forget what was found before."""
         self._cached_composed_mro = _bases
-        of_operation, of_class = cache(self._get_trackers), cache(self._distinguishes)
+        # a table serves all graphs of a process, and holds the operations that it was asked about
+        of_operation = lru_cache(OPERATIONS_KEPT)(self._get_trackers)
+        of_class = cache(self._distinguishes)
         of_any: dict[type, list[NodeRewriter]] = {}
 
         def rewrites(op: Op) -> list[NodeRewriter]:

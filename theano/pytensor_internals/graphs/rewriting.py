@@ -2,8 +2,10 @@
 # ruff: noqa: F401 -- this file re-exports
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
+from pytensor.graph.basic import Apply
+from pytensor.graph.fg import FunctionGraph
 from pytensor.graph.rewriting.basic import (
     CheckStackTraceRewriter,  # raises an error where a rewrite lost the user's lines
     EquilibriumGraphRewriter,  # applies node rewriters until none changes anything
@@ -83,8 +85,11 @@ def excluding_what_lacks(
 
 if sys.version_info >= (3, 12):
 
-    def pattern_question(rewriter: PatternNodeRewriter) -> None:
-        """Nothing that would be quicker than to match the pattern."""
+    def pattern_question(
+        rewriter: PatternNodeRewriter,
+    ) -> Callable[[FunctionGraph, Apply], bool] | None:
+        """Return None: nothing would be quicker than to match the pattern."""
+        return None
 
 else:
     from theano.pytensor_internals.before_3_3.patterns import pattern_question

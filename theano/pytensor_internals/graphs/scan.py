@@ -3,11 +3,12 @@
 
 import sys
 from types import FrameType
-from typing import Any
+from typing import Any, cast
 
 from pytensor.compile.sharedvalue import (
     collect_new_shareds,  # a context that gives the shared variables which are made in it
 )
+from pytensor.graph.fg import FunctionGraph
 from pytensor.scan.basic import (
     get_updates_and_outputs,  # what a step returned -> conditions, outputs, updates
 )
@@ -50,6 +51,11 @@ else:
         step_shared_with,
         unfrozen_step,
     )
+
+
+def step_to_change(op: Scan) -> FunctionGraph:
+    """Return the step of one of our loops, which is not frozen."""
+    return cast("FunctionGraph", op.fgraph)
 
 
 def function_of_step(op: Scan) -> Any:

@@ -10,6 +10,9 @@ from typing import Any
 from pytensor.graph.basic import Apply, Variable
 from pytensor.graph.op import Op
 from pytensor.tensor.shape import Shape_i
+from pytensor.tensor.variable import TensorVariable
+
+from theano.pytensor_internals.graphs.annotations import known_tensor
 
 if sys.version_info >= (3, 12):
     # methods of operators to which PyTensor passes the graph first
@@ -31,9 +34,9 @@ if sys.version_info >= (3, 12):
         """Return the same by the base class of an operator, `super()`."""
         return base.infer_shape(node, shapes)
 
-    def length_along(array: Any, axis: int) -> Variable:
+    def length_along(array: Variable, axis: int) -> TensorVariable:
         """Return the length of an array along an axis, as a variable that rewriting works out."""
-        return Shape_i(axis)(array)
+        return known_tensor(Shape_i(axis)(array))
 
 else:
     from theano.pytensor_internals.before_3_3.shapes import (

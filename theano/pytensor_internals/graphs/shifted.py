@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import Any
 
-from pytensor.graph.basic import Variable
+from pytensor.graph.basic import Apply, Variable
 from pytensor.scalar.basic import ScalarMaximum
 from pytensor.tensor.elemwise import CAReduce, DimShuffle
 from pytensor.tensor.math import sub
@@ -13,7 +12,7 @@ from pytensor.tensor.math import sub
 from theano.pytensor_internals.graphs.kinds import is_a
 
 
-def axes_of(node: Any) -> tuple[int, ...]:
+def axes_of(node: Apply) -> tuple[int, ...]:
     """Return the dimensions over which a node reduces, or normalises."""
     axes = node.op.axis
     return tuple(range(node.inputs[0].type.ndim)) if axes is None else tuple(sorted(axes))

@@ -24,7 +24,7 @@ if sys.version_info >= (3, 12):
         """Return the axis of a node, and of its inputs' values those that are no axis."""
         return node.op.axis, list(values)  # type: ignore[attr-defined]
 
-    def axis_among(node: Apply, axis: Any, values: Sequence) -> list:
+    def axis_among(node: Apply, axis: object, values: Sequence) -> list:
         """Return the values of all inputs, of an axis and those that are no axis."""
         return list(values)
 

@@ -17,7 +17,7 @@ from pytensor.tensor.shape import specify_broadcastable
 from pytensor.tensor.type import TensorType, discrete_dtypes, integer_dtypes
 
 
-def is_computed(axis: Any) -> bool:
+def is_computed(axis: object) -> bool:
     """Return whether an axis is a number that only a call knows."""
     if not isinstance(axis, Variable):
         return False

@@ -79,9 +79,7 @@ class OpFromGraph(GivenAllInputs):
         return Op.make_thunk(self, node, *arguments, **settings)
 
 
-def _not_listed(
-    inputs: Sequence[Variable], outputs: Sequence[Variable]
-) -> list[SharedVariable[Any, Any]]:
+def _not_listed(inputs: Sequence[Variable], outputs: Sequence[Variable]) -> list[SharedVariable]:
     if not all(isinstance(variable, Variable) for variable in (*inputs, *outputs)):
         return []
     found = graph_inputs(outputs, inputs)

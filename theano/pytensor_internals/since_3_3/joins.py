@@ -10,7 +10,7 @@ from pytensor.tensor import basic
 from theano.pytensor_internals.since_3_3.computed_axes import JoinAlong, SplitAlong, is_computed
 
 
-def join(axis: Any, *tensors: Any) -> Any:
+def join(axis: object, *tensors: Any) -> Any:
     """Return the tensors joined along an axis, which may be computed; a tensor alone as it is."""
     if len(tensors) > 1 and is_computed(axis):
         return JoinAlong()(axis, *tensors)
@@ -28,7 +28,7 @@ def split(x: Any, splits_size: Any, *, n_splits: int | None = None, axis: Any = 
 class _Made(type(Op)):  # type: ignore[misc]
     """The class of a class whose instances are those of the operators that it makes, too."""
 
-    def __instancecheck__(cls, instance: Any) -> bool:
+    def __instancecheck__(cls, instance: object) -> bool:
         return cls.__subclasscheck__(type(instance))
 
     def __subclasscheck__(cls, other: type) -> bool:
@@ -51,11 +51,11 @@ class Join(JoinAlong, metaclass=_Made):
     def __init__(self, view: int = -1):
         self.view = view
 
-    def __call__(self, axis: Any, *tensors: Any, **kwargs: Any) -> Any:
+    def __call__(self, axis, *tensors, **kwargs):
         """Return the tensors joined, by an operator that holds the axis."""
         return join(axis, *tensors)
 
-    def make_node(self, axis: Any, *tensors: Any) -> Any:
+    def make_node(self, axis, *tensors):
         """Return the node that joins the tensors."""
         return self(axis, *tensors).owner
 
@@ -75,11 +75,11 @@ class Split(SplitAlong, metaclass=_Made):
     __props__ = ("len_splits",)
     made = (basic.Split, SplitAlong)
 
-    def __call__(self, tensor: Any, axis: Any, lengths: Any, **kwargs: Any) -> Any:
+    def __call__(self, tensor, axis, lengths, **kwargs):
         """Return the parts, by an operator that holds the axis."""
         return split(tensor, lengths, n_splits=self.len_splits, axis=axis)
 
-    def make_node(self, tensor: Any, axis: Any, lengths: Any) -> Any:
+    def make_node(self, tensor, axis, lengths):
         """Return the node that splits the tensor."""
         parts = self(tensor, axis, lengths)
         return (parts[0] if isinstance(parts, list | tuple) else parts).owner

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from pytensor.graph.basic import Apply, Constant, Variable
 from pytensor.graph.fg import FrozenFunctionGraph, FunctionGraph
+from pytensor.graph.op import Op
 from pytensor.graph.rewriting.basic import NodeRewriter, copy_stack_trace
 from pytensor.scan.op import Scan
 from pytensor.scan.rewriting.io import (
@@ -93,7 +94,7 @@ def _outline(variable: Variable, depth: int = 3) -> Hashable:
             return variable
         data = variable.data
         if not isinstance(data, np.ndarray | np.generic | int | float):
-            return type(data)
+            return (type(data),)
         return np.asarray(data).tobytes() if np.size(data) <= LARGEST_COMPARED else np.shape(data)
     place = node.outputs.index(variable)
     if depth == 0 or isinstance(node.op, Scan):
@@ -116,7 +117,7 @@ def with_lines(replaced: Iterable[Replaced]) -> Iterator[Replaced]:
         yield old, new
 
 
-def _is_frozen(op: Any) -> bool:
+def _is_frozen(op: Op) -> bool:
     return isinstance(op, Scan) and isinstance(op.fgraph, FrozenFunctionGraph)
 
 

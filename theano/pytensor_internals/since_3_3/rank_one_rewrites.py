@@ -10,7 +10,9 @@ from pytensor.tensor.basic import constant, get_underlying_scalar_constant_value
 from pytensor.tensor.blas import _dot22, gemm_no_inplace
 from pytensor.tensor.exceptions import NotScalarConstantError
 from pytensor.tensor.rewriting.blas import local_dot22_to_gemv
+from pytensor.tensor.variable import TensorVariable
 
+from theano.pytensor_internals.graphs.annotations import known_tensors
 from theano.pytensor_internals.since_3_3.rank_one_update import ger, ger_destructive
 
 
@@ -19,20 +21,22 @@ def _is_outer(x: Variable, y: Variable) -> bool:
     return x.type.shape[1] == 1 and y.type.shape[0] == 1
 
 
-def _update(node: Apply, addend: Variable, scale: Variable, x: Variable, y: Variable) -> list:
+def _update(
+    node: Apply, addend: Variable, scale: Variable, x: TensorVariable, y: TensorVariable
+) -> list:
     updated = ger(addend, scale, x.dimshuffle(0), y.dimshuffle(1))
     copy_stack_trace(node.outputs, updated)
     return [updated]
 
 
-def _zeros_for(x: Variable, y: Variable) -> Variable:
+def _zeros_for(x: TensorVariable, y: TensorVariable) -> Variable:
     return zeros((x.shape[0], y.shape[1]), dtype=x.dtype)
 
 
 @node_rewriter([gemm_no_inplace])
 def local_gemm_to_ger(fgraph: FunctionGraph, node: Apply) -> list | None:
     """``z * b + a * x.dot(y)`` of a column and a row, where b is 0 or 1."""
-    z, a, x, y, b = node.inputs
+    z, a, x, y, b = known_tensors(node.inputs)
     if not _is_outer(x, y):
         return None
     try:
@@ -46,7 +50,7 @@ def local_gemm_to_ger(fgraph: FunctionGraph, node: Apply) -> list | None:
 @node_rewriter([_dot22])
 def local_dot22_to_ger_or_gemv(fgraph: FunctionGraph, node: Apply) -> list | None:
     """Return a product of a column and a row, or of a matrix and a vector."""
-    x, y = node.inputs
+    x, y = known_tensors(node.inputs)
     if not _is_outer(x, y):
         return local_dot22_to_gemv.transform(fgraph, node)
     return _update(node, _zeros_for(x, y), constant(np.ones((), dtype=x.dtype)), x, y)

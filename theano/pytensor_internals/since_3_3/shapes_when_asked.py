@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from pytensor.configdefaults import config
 from pytensor.graph.basic import Apply, Constant, Variable
 from pytensor.tensor.basic import Split, cast, constant
 from pytensor.tensor.elemwise import Elemwise
@@ -17,6 +16,7 @@ from theano.pytensor_internals.graphs.kinds import is_a
 from theano.pytensor_internals.graphs.reshaped_lengths import shape_of_reshape
 from theano.pytensor_internals.graphs.slice_lengths import shape_of_slices, sum_of_lengths, terms_of
 from theano.pytensor_internals.graphs.split_lengths import shapes_of_split
+from theano.pytensor_internals.graphs.untraced import untraced
 
 
 class ShapesWhenAsked(ShapeFeature):
@@ -35,7 +35,7 @@ class ShapesWhenAsked(ShapeFeature):
         if recursive and node in self._cache and not self._stale:
             return self._cache[node]
         # no line of the user's made what computes a shape
-        with config.change_flags(traceback__limit=0):
+        with untraced:
             return super()._get_node_shapes(node, recursive)
 
     def _flush_stale(self) -> None:
@@ -50,6 +50,7 @@ class ShapesWhenAsked(ShapeFeature):
             node = waiting.pop()
             was_known = self._cache.pop(node, None) is not None
             read = [out for out in node.outputs if was_known or _may_be_length(out)]
+            assert self.fgraph is not None
             clients = {client for out in read for client, _ in self.fgraph.clients.get(out, ())}
             waiting.extend(clients - seen)
             seen |= clients
@@ -78,7 +79,7 @@ class ShapesWhenAsked(ShapeFeature):
             for shape in shapes
         )
 
-    def _coerce_shape_element(self, element: Any, node: Apply) -> Any:
+    def _coerce_shape_element(self, element: object, node: Apply) -> Any:
         # PyTensor subtracts a start that is a uint64 from an int64, which gives a float64
         if isinstance(element, Variable) and getattr(element.type, "dtype", None) == "float64":
             element = cast(element, "int64")
@@ -127,7 +128,7 @@ def _of_elementwise(
     node: Apply, length_of: Callable[[Variable, int], Variable]
 ) -> tuple[Variable, ...] | None:
     """Return the shape of element-wise work; None where its operands have different lengths."""
-    shape = []
+    shape: list[Variable] = []
     for axis in range(node.outputs[0].type.ndim):
         stretched = [v for v in node.inputs if v.type.shape[axis] != 1]
         lengths = [length_of(variable, axis) for variable in stretched]

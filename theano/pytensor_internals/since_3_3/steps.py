@@ -71,8 +71,9 @@ def step_shared_with(graph: FunctionGraph) -> FunctionGraph:
     return graph
 
 
-def unfrozen_step(graph: FunctionGraph | FrozenFunctionGraph) -> FunctionGraph:
+def unfrozen_step(op: Scan) -> FunctionGraph:
     """Return the step of a PyTensor loop as one of ours."""
+    graph: FunctionGraph | FrozenFunctionGraph = op.fgraph
     if isinstance(graph, StepGraph):
         return graph
     places = graph.inputs
@@ -81,6 +82,9 @@ def unfrozen_step(graph: FunctionGraph | FrozenFunctionGraph) -> FunctionGraph:
 
 class FrozenWhenAsked(Scan):
     """A loop whose step is frozen when it is first compared or hashed, which takes time."""
+
+    # PyTensor's is frozen when the loop is made
+    fgraph: FunctionGraph  # type: ignore[assignment]
 
     @property
     def _compared(self) -> tuple[Any, ...]:
@@ -129,7 +133,7 @@ class FrozenWhenAsked(Scan):
         made._fn = None
         given = inner_fgraph.inputs
         places = [NominalVariable(k, variable.type) for k, variable in enumerate(given)]
-        known = dict(zip(given, places, strict=True))
+        known: dict[Variable, Variable] = dict(zip(given, places, strict=True))
         if isinstance(inner_fgraph, FrozenFunctionGraph):
             outputs = inner_fgraph.bind(known)
         else:
@@ -157,9 +161,9 @@ class FrozenWhenAsked(Scan):
     def make_thunk(
         self,
         node: Apply,
-        storage_map: Any,
-        compute_map: Any,
-        no_recycling: Any,
+        storage_map: object,
+        compute_map: object,
+        no_recycling: object,
         impl: str | None = None,
     ) -> Any:
         """Return what runs a node in PyTensor's machine; `fn` compiles the step, and no one else."""

@@ -46,7 +46,7 @@ _BY_NAME = {
 }
 
 
-def is_admitted(value: Any) -> bool:
+def is_admitted(value: object) -> bool:
     """Return whether a pickle may name a class or a function."""
     module, name = getattr(value, "__module__", None), getattr(value, "__name__", "")
     if name in _BY_NAME.get(module or "", ()):
@@ -77,7 +77,7 @@ class Pickler(pickle.Pickler):
     def __init__(self, file: io.BytesIO):
         super().__init__(file, protocol=5)
 
-    def reducer_override(self, value: Any) -> Any:
+    def reducer_override(self, value: object) -> Any:
         """Refuse code that is not admitted."""
         bases = type(value).__mro__
         if not _CODE.isdisjoint(bases) and not is_admitted(value):
@@ -98,7 +98,7 @@ class Unpickler(pickle.Unpickler):
         raise pickle.UnpicklingError(f"{module}.{name} is not admitted")
 
 
-def written(value: Any) -> bytes:
+def written(value: object) -> bytes:
     """Return a value as it is kept on disk.
 
     Raises

@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import Any
 
 from pytensor.compile.ops import DeepCopyOp, ViewOp
-from pytensor.configdefaults import config
 from pytensor.graph.basic import Apply, Constant, Variable
 from pytensor.graph.fg import FunctionGraph, Output
 from pytensor.graph.type import Type
@@ -30,6 +29,7 @@ from theano.pytensor_internals.graphs.graph import (
 )
 from theano.pytensor_internals.graphs.order import order_of
 from theano.pytensor_internals.graphs.rewriting import SequentialGraphRewriter
+from theano.pytensor_internals.graphs.untraced import untraced
 from theano.rewriting.disk.graph_names import name_of
 from theano.rewriting.disk.graph_pickles import (
     NOT_STORABLE,
@@ -59,7 +59,7 @@ class CachedGraphs(InSequence):
 
     def __init__(self, rewriter: SequentialGraphRewriter, folder: Path):
         super().__init__(*rewriter.data, failure_callback=rewriter.failure_callback)
-        self.name, self._folder = rewriter.name, folder
+        self.name, self._folder, self._of = rewriter.name, folder, rewriter
 
     def add_requirements(self, fgraph: FunctionGraph) -> None:
         """Nothing yet: a graph that is read needs none of what rewrites ask for."""
@@ -69,7 +69,7 @@ class CachedGraphs(InSequence):
         try:
             if _carried(fgraph):
                 raise NotCached("a graph that was rewritten before")
-            name = f"graph-{name_of(fgraph, self)}.pickle"
+            name = f"graph-{name_of(fgraph, self._of)}.pickle"
         except NOT_STORABLE as why:
             _log.debug("a graph is not stored: %s", why)
             name = None
@@ -166,7 +166,7 @@ def _read(path: Path, fgraph: FunctionGraph, inputs: list[Variable]) -> bool:
     file = io.BytesIO(content)
     # no line of the user's makes what is read
     try:
-        with config.change_flags(traceback__limit=0):
+        with untraced:
             name, _, _, outputs, features, handled = GraphUnpickler(file, inputs).load()
         nodes = _checked_nodes(fgraph, inputs, outputs, features)
         if name != path.name:
@@ -211,7 +211,7 @@ def _checked_nodes(
     return nodes
 
 
-def _is_in_type(wanted: Type, variable: Any) -> bool:
+def _is_in_type(wanted: Type, variable: Variable) -> bool:
     return isinstance(variable, Variable) and bool(wanted.is_super(variable.type))
 
 

@@ -23,6 +23,7 @@ import numpy as np
 from pytensor.compile.mode import Mode
 from pytensor.graph.basic import Apply, Constant, NominalVariable, Variable
 from pytensor.graph.fg import FunctionGraph
+from pytensor.graph.op import Op
 from pytensor.graph.type import Type
 from pytensor.tensor.elemwise import DimShuffle
 from pytensor.tensor.type import TensorType
@@ -50,6 +51,9 @@ _NOT_OF_GRAPHS = (
 
 # a larger constant is not copied once more
 LARGEST_DESCRIBED = 1000
+
+# of a sequence of rewrites: what they are called
+_LABELS = "labels_in_names_of_graphs"
 
 _ADDRESS = re.compile(r" at 0x\w+")
 
@@ -94,11 +98,11 @@ class _NamePickler(GraphPickler):
         places = [_described(variable, types) for variable in graph.inputs]
         return places, *_as_data(graph.inputs, in_order(graph), graph.outputs, types)
 
-    def refuse(self, value: Any) -> Any:
+    def refuse(self, value: object) -> Any:
         """Nothing: what a graph is called is not read."""
         return NotImplemented
 
-    def reducer_override(self, value: Any) -> Any:
+    def reducer_override(self, value: object) -> Any:
         written = super().reducer_override(value)
         if written is not NotImplemented or Variable not in type(value).__mro__:
             return written
@@ -157,7 +161,7 @@ def _described_constant(variable: Variable, types: dict[Any, int]) -> Any:
     return *_described(variable, types), _described_data(variable.data)
 
 
-def _described_op(op: Any) -> Any:
+def _described_op(op: Op) -> Any:
     """Return what identifies an operation: of a frequent one what it is made with, which takes less than to pickle it."""
     return ("DimShuffle", *properties_of(op).values()) if type(op) is DimShuffle else op
 
@@ -179,8 +183,12 @@ def _described_tag(tag: Scratchpad) -> dict[str, Any] | None:
 
 
 # ---- what else decides ----
-def _rewrites(rewriter: Rewriter) -> list[str]:
-    return _labels(rewriter, {})
+def _rewrites(rewriter: Rewriter) -> tuple[str, ...]:
+    # the rewrites of a mode are one object for all functions
+    own = vars(rewriter)
+    if _LABELS not in own:
+        own[_LABELS] = tuple(_labels(rewriter, {}))
+    return own[_LABELS]
 
 
 def _labels(rewriter: Any, known: dict[int, list[str]]) -> list[str]:
@@ -233,7 +241,7 @@ def _flags() -> list[tuple[str, str]]:
     ]
 
 
-def _as_text(value: Any) -> str:
+def _as_text(value: object) -> str:
     """Return the value of a flag, the same in each process; a mode's own text has addresses."""
     if not isinstance(value, Mode):
         return str(value)

@@ -77,7 +77,7 @@ class GraphPickler(admitted.Pickler):
         """Return what is written of a loop's step."""
         return list(graph.inputs), in_order(graph), list(graph.outputs)
 
-    def refuse(self, value: Any) -> Any:
+    def refuse(self, value: object) -> Any:
         """Refuse what could not be read."""
         return super().reducer_override(value)
 

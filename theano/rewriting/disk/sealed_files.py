@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import stat
+import sys
 import zlib
 from array import array
 from collections.abc import Iterator
@@ -18,6 +19,8 @@ from theano.rewriting.disk.own_folders import make_own_folder, read_own
 from theano.rewriting.disk.sealing import opened, seal_of
 
 MEBIBYTE = 2**20
+# Windows writes to no library that is loaded, and macOS ends a process whose signed library was written to.
+LOADED_FILES_MAY_GROW = sys.platform == "linux"
 # How often all files of a full folder are looked at while as much is written as it may have: to
 # look at ten thousand takes a tenth of a second, so it is not done for each file that is put there.
 LOOKS = 256
@@ -48,16 +51,26 @@ def write_sealed(folder: Path, name: str, content: bytes | memoryview) -> None:
 
 def put_sealed(made: Path, folder: Path) -> None:
     """Seal a file that is ready, and put it into a folder under its name."""
-    seal = seal_of(made.read_bytes(), made.name)
-    # added at the end: a library may be in use already
-    with made.open("ab") as file:
-        file.write(seal)
+    name, content = made.name, made.read_bytes()
+    seal = seal_of(content, name)
+    if LOADED_FILES_MAY_GROW:
+        # added at the end: a library may be in use already
+        with made.open("ab") as file:
+            file.write(seal)
+    else:
+        made = made.with_name(f"{name}.sealed")
+        made.write_bytes(content + seal)
     made.chmod(0o600)
     size = made.stat().st_size
-    # a file is there whole, for processes that read it at the same time
-    os.replace(made, folder / made.name)
+    try:
+        # a file is there whole, for processes that read it at the same time
+        os.replace(made, folder / name)
+    except PermissionError:
+        # Windows replaces no library that another process has loaded
+        if not is_sealed(folder / name):
+            raise
     most = config.cache_size * MEBIBYTE
-    if most and _is_time_to_look(made.name, size, most):
+    if most and _is_time_to_look(name, size, most):
         keep_to_size(folder, most * (1 - FREE))
 
 

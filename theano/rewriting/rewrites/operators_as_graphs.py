@@ -11,6 +11,7 @@ from typing import Any
 from pytensor.compile.builders import OpFromGraph
 from pytensor.graph.basic import Apply, Variable
 from pytensor.graph.fg import FunctionGraph
+from pytensor.graph.op import Op
 from pytensor.graph.replace import clone_replace
 
 from theano.pytensor_internals.functions.compiling import GradientsInContext
@@ -18,7 +19,7 @@ from theano.pytensor_internals.graphs.graph import copy_of_graph_inside
 from theano.pytensor_internals.graphs.rewriting import copy_stack_trace, node_rewriter
 
 
-def _is_users(op: Any) -> bool:
+def _is_users(op: Op) -> bool:
     """Return whether a user made an operator with Theano's class, or said how it is to be compiled."""
     message = set(getattr(op, "kwargs", ())) - {"on_unused_input"}
     return isinstance(op, GradientsInContext) or bool(message or op.destroy_map)

@@ -7,6 +7,7 @@ from typing import Any
 
 from pytensor.graph.basic import Variable
 from pytensor.graph.fg import FunctionGraph
+from pytensor.tensor.variable import TensorVariable
 
 from theano.scan_module.budget.few_steps import keep_few_steps
 from theano.scan_module.budget.loop_pairs import loop_pairs
@@ -56,7 +57,7 @@ def chosen_steps(variables: Iterable[Variable]) -> dict[str, tuple[Variable, Cho
 
 
 def with_few_steps(
-    results: Sequence[Any], kept: Variable, length: Variable
+    results: Sequence[Any], kept: TensorVariable, length: TensorVariable
 ) -> tuple[list[Any], int]:
     """Return results of which the loops keep few steps for their gradients, and how many loops do.
 

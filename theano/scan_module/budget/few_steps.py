@@ -11,15 +11,18 @@ steps are kept there are no segments, and nothing is computed again.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from collections.abc import Sequence as Several
 from dataclasses import replace
+from typing import TypeVar, cast
 
 from pytensor import tensor as pt
 from pytensor.graph.basic import Variable
 from pytensor.graph.fg import FunctionGraph
 from pytensor.tensor.subtensor import Subtensor
+from pytensor.tensor.variable import TensorVariable
 
+from theano.pytensor_internals.graphs.annotations import known_tensor, known_tensors
 from theano.scan_module.budget.loop_pairs import LoopPair, first_rows_of, is_last_row
 from theano.scan_module.loop.arguments import (
     SIT_SOT,
@@ -32,12 +35,16 @@ from theano.scan_module.loop.arguments import (
     Tap,
     Trace,
     fresh_like,
+    output_of,
     unpack,
 )
 from theano.scan_module.loop.constant_index import constant_index
 from theano.scan_module.loop.initial_values import memory_after
+from theano.scan_module.loop.roles import steps_given_to
 from theano.scan_module.scan_op import Scan
 from theano.support.data_classes import dataclass
+
+V = TypeVar("V", bound=Variable)
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,12 +59,12 @@ class Segments:
         How many steps come after them.
     """
 
-    count: Variable
-    length: Variable
-    kept: Variable
+    count: TensorVariable
+    length: TensorVariable
+    kept: TensorVariable
 
     @classmethod
-    def of(cls, steps: Variable, kept: Variable, length: Variable) -> Segments:
+    def of(cls, steps: TensorVariable, kept: TensorVariable, length: TensorVariable) -> Segments:
         """Divide steps into those that are kept and segments of about a length."""
         again = pt.maximum(steps - kept, 0)
         count = (again + length - 1) // length
@@ -66,35 +73,37 @@ class Segments:
         return cls(count, even, pt.maximum(steps - count * even, 0))
 
     @property
-    def steps(self) -> Variable:
+    def steps(self) -> TensorVariable:
         """Return how many steps all segments have."""
         return self.count * self.length
 
-    def rows(self, values: Variable) -> Variable:
+    def rows(self, values: TensorVariable) -> TensorVariable:
         """Return the rows of the segments' steps, a stack for each segment."""
         kind = values.type
         lengths = [values.shape[d] if n is None else n for d, n in enumerate(kind.shape)]
         part = values[: self.steps]
         return part.reshape((self.count, self.length, *lengths[1:]), ndim=kind.ndim + 1)
 
-    def last_rows(self, values: Variable) -> Variable:
+    def last_rows(self, values: TensorVariable) -> TensorVariable:
         """Return the rows of the steps that are kept, declared to be as many."""
         return self.as_many(values[self.steps :])
 
-    def as_many(self, rows: Variable) -> Variable:
+    def as_many(self, rows: TensorVariable) -> TensorVariable:
         """Return rows that are declared to be as many as steps are kept."""
         return pt.specify_shape(rows, (self.kept, *[None] * (rows.type.ndim - 1)))
 
-    def joined(self, stacks: Variable) -> Variable:
+    def joined(self, stacks: TensorVariable) -> TensorVariable:
         """Return the rows of all segments one after the other."""
         kind = stacks.type
         lengths = [stacks.shape[d] if n is None else n for d, n in enumerate(kind.shape)]
         return stacks.reshape((self.steps, *lengths[2:]), ndim=kind.ndim - 1)
 
 
-def keep_few_steps(graph: FunctionGraph, pair: LoopPair, kept: Variable, length: Variable) -> None:
+def keep_few_steps(
+    graph: FunctionGraph, pair: LoopPair, kept: TensorVariable, length: TensorVariable
+) -> None:
     """Have a pair of loops keep so many of the last steps, and run the others in segments."""
-    made = _Made(pair, Segments.of(pair.forward.inputs[0], kept, length))
+    made = _Made(pair, Segments.of(steps_given_to(pair.forward), kept, length))
     replacements = [*made.of_backward(graph), *made.of_forward(graph)]
     graph.replace_all(replacements, reason="keep_few_steps", import_missing=True)
 
@@ -105,9 +114,10 @@ class _Passed:
     def __init__(self) -> None:
         self.places: dict[Variable, Variable] = {}
 
-    def of(self, variable: Variable) -> Variable:
+    def of(self, variable: V) -> V:
         """Return what stands for a variable in the step."""
-        return self.places.setdefault(variable, fresh_like(variable))
+        place = self.places.setdefault(variable, fresh_like(variable))
+        return cast("V", place)
 
     def inside(self, loop: Loop) -> Loop:
         """Return a loop within the step, with its invariants as the step is passed them."""
@@ -126,26 +136,27 @@ class _Made:
         self.pair, self.segments = pair, segments
         self.forward, self.backward = unpack(pair.forward), unpack(pair.backward)
         self.starts = [first_rows_of(state)[0] for state in self.forward.ordered_states()]
+        self.stacks: dict[Variable, TensorVariable]
         self.stacks = {s.outer: segments.rows(s.outer) for s in self.forward.sequences}
         self.reversed = self._sequences_reversed()
         self.before = self._segments_forward()
-        self.ends = [self.before.outputs[s] for s in self.before.loop.ordered_states()]
+        self.ends = [self.before.rows(s) for s in self.before.loop.ordered_states()]
         last_rows = [segments.last_rows(s.outer) for s in self.forward.sequences]
         self.last = _run(self.forward, segments.kept, last_rows, [rows[-1] for rows in self.ends])
         starts = [first_rows_of(state)[0] for state in self.backward.ordered_states()]
         self.last_back = _run(self.backward, segments.kept, self._rows_of_last_steps(), starts)
         self.back = self._segments_backward()
 
-    def _sequences_reversed(self) -> dict[Variable, Variable]:
+    def _sequences_reversed(self) -> dict[Variable, TensorVariable]:
         """Return the backward loop's sequences that are the forward loop's from the end, with these."""
-        found = {}
+        found: dict[Variable, TensorVariable] = {}
         for entry in self.backward.sequences:
             node = entry.outer.owner
             if node is None or not isinstance(node.op, Subtensor):
                 continue
             index = constant_index(node.op.idx_list, node.inputs)
             if node.inputs[0] in self.stacks and index == slice(None, None, -1):
-                found[entry.outer] = node.inputs[0]
+                found[entry.outer] = known_tensor(node.inputs[0])
         return found
 
     def _segments_forward(self) -> BuiltLoop:
@@ -156,11 +167,11 @@ class _Made:
         run = _run(
             passed.inside(self.forward),
             passed.of(self.segments.length),
-            [entry.inner for entry in rows],
+            known_tensors([entry.inner for entry in rows]),
             states,
         )
-        ends = [run.outputs[state] for state in run.loop.ordered_states()]
-        traces = [*(end[1:] for end in ends), *(run.outputs[trace] for trace in run.loop.traces)]
+        ends = [run.rows(state) for state in run.loop.ordered_states()]
+        traces = [*(end[1:] for end in ends), *(run.rows(trace) for trace in run.loop.traces)]
         carried = zip(states, ends, self.starts, strict=True)
         return self._over_segments(self.forward, rows, carried, traces, passed)
 
@@ -168,8 +179,8 @@ class _Made:
         self,
         loop: Loop,
         rows: list[Sequence],
-        carried: Iterable[tuple[Variable, Variable, Variable]],
-        traces: list[Variable],
+        carried: Iterable[tuple[Variable, TensorVariable, TensorVariable]],
+        traces: list[TensorVariable],
         passed: _Passed,
     ) -> BuiltLoop:
         """Build the loop over segments of a loop, from what it carries: reads, ends and starts."""
@@ -192,10 +203,11 @@ class _Made:
         )
         return around.without_unused_inputs().build(Scan)
 
-    def _rows_of_last_steps(self) -> list[Variable]:
+    def _rows_of_last_steps(self) -> list[TensorVariable]:
         """Return what the backward loop reads, of the steps that are kept."""
-        given = dict(zip(self.pair.forward.outputs, self.last.node.outputs, strict=True))
-        rows = []
+        last = known_tensors(self.last.node.outputs)
+        given = dict(zip(self.pair.forward.outputs, last, strict=True))
+        rows: list[TensorVariable] = []
         for entry in self.backward.sequences:
             if entry.outer in self.pair.rows:
                 rows.append(_of_others(entry.outer, given))
@@ -214,29 +226,30 @@ class _Made:
         again = _run(
             passed.inside(self.forward),
             length,
-            [forward_rows[s.outer].inner for s in self.forward.sequences],
+            known_tensors([forward_rows[s.outer].inner for s in self.forward.sequences]),
             [entry.inner for entry in starts],
         )
-        given = dict(zip(self.pair.forward.outputs, again.node.outputs, strict=True))
+        computed = known_tensors(again.node.outputs)
+        given = dict(zip(self.pair.forward.outputs, computed, strict=True))
         others: list[Sequence] = []
-        rows = []
+        rows: list[TensorVariable] = []
         for entry in self.backward.sequences:
             if entry.outer in self.pair.rows:
                 rows.append(_of_others(entry.outer, given))
             elif entry.outer in self.reversed:
-                rows.append(forward_rows[self.reversed[entry.outer]].inner[::-1])
+                rows.append(known_tensor(forward_rows[self.reversed[entry.outer]].inner)[::-1])
             else:
                 others.append(_sequence(self.segments.rows(entry.outer[self.segments.kept :])))
-                rows.append(others[-1].inner)
+                rows.append(known_tensor(others[-1].inner))
         states = [fresh_like(state.reads[0].inner) for state in self.backward.ordered_states()]
         back = _run(passed.inside(self.backward), length, rows, states)
-        ends = [back.outputs[state] for state in back.loop.ordered_states()]
-        kept = [self.last_back.outputs[s][-1] for s in self.last_back.loop.ordered_states()]
+        ends = [back.rows(state) for state in back.loop.ordered_states()]
+        kept = [self.last_back.rows(s)[-1] for s in self.last_back.loop.ordered_states()]
         return self._over_segments(
             self.backward,
             [*starts, *forward_rows.values(), *others],
             zip(states, ends, kept, strict=True),
-            [back.outputs[trace] for trace in back.loop.traces],
+            [back.rows(trace) for trace in back.loop.traces],
             passed,
         )
 
@@ -245,8 +258,8 @@ class _Made:
     def of_forward(self, graph: FunctionGraph) -> list[tuple[Variable, Variable]]:
         """Return what takes the place of what others read of the forward loop."""
         found = []
-        traces = [self.before.outputs[trace] for trace in self.before.loop.traces]
-        last = self.last.node.outputs
+        traces = [self.before.rows(trace) for trace in self.before.loop.traces]
+        last = known_tensors(self.last.node.outputs)
         count = len(self.ends)
         for k, output in enumerate(self.pair.forward.outputs):
             rows = self.segments.joined(traces[k])
@@ -263,15 +276,15 @@ class _Made:
         found = []
         states = self.backward.ordered_states()
         for state, done in zip(states, self.back.loop.ordered_states(), strict=True):
-            final = self.back.outputs[done][-1]
-            for client, _ in graph.clients[state.output]:
+            final = self.back.rows(done)[-1]
+            for client, _ in graph.clients[output_of(state)]:
                 found.append((client.outputs[0], _like(final, client.outputs[0])))
-        for trace, last, done in zip(
+        for trace, last, again in zip(
             self.backward.traces, self.last_back.loop.traces, self.back.loop.traces, strict=True
         ):
-            rows = self.segments.joined(self.back.outputs[done])
-            whole = pt.concatenate([self.last_back.outputs[last], rows])
-            found.append((trace.output, _like(whole, trace.output)))
+            rows = self.segments.joined(self.back.rows(again))
+            whole = pt.concatenate([self.last_back.rows(last), rows])
+            found.append((output_of(trace), _like(whole, output_of(trace))))
         return found
 
 
@@ -291,7 +304,7 @@ def _last_rows(
 
 
 def _run(
-    loop: Loop, steps: Variable, rows: Several[Variable], starts: Several[Variable]
+    loop: Loop, steps: TensorVariable, rows: Several[TensorVariable], starts: Several[Variable]
 ) -> BuiltLoop:
     """Build a loop for some of its steps, from rows of sequences and of states."""
     states = [
@@ -310,19 +323,20 @@ def _run(
     return part.with_step_copied().build(Scan)
 
 
-def _like(value: Variable, like: Variable) -> Variable:
+def _like(value: Variable, like: V) -> V:
     """Return a value as one of another's type."""
     return like.type.filter_variable(value)
 
 
-def _sequence(rows: Variable) -> Sequence:
+def _sequence(rows: TensorVariable) -> Sequence:
     """Return a sequence of these rows."""
     return Sequence(rows, rows[0].type())
 
 
-def _of_others(rows: Variable, given: dict[Variable, Variable]) -> Variable:
+def _of_others(rows: Variable, given: Mapping[Variable, TensorVariable]) -> TensorVariable:
     """Return the same rows of another array."""
     if rows in given:
         return given[rows]
+    assert rows.owner is not None
     part, *rest = rows.owner.inputs
-    return rows.owner.op(_of_others(part, given), *rest)
+    return known_tensor(rows.owner.op(_of_others(part, given), *rest))

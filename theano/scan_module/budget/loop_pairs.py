@@ -11,11 +11,13 @@ from pytensor.graph.fg import FunctionGraph
 from pytensor.tensor.basic import AllocEmpty
 from pytensor.tensor.shape import SpecifyShape
 from pytensor.tensor.subtensor import IncSubtensor, Subtensor
+from pytensor.tensor.variable import TensorVariable
 
 from theano.compile.rebroadcast import Rebroadcast
+from theano.pytensor_internals.graphs.annotations import known_tensor
 from theano.pytensor_internals.graphs.kinds import is_a
 from theano.scan_module.gradient.backward_loop import GRADIENT_OF
-from theano.scan_module.loop.arguments import SIT_SOT, Loop, Sequence, State, unpack
+from theano.scan_module.loop.arguments import SIT_SOT, Loop, Sequence, State, output_of, unpack
 from theano.scan_module.loop.constant_index import constant_index
 from theano.scan_module.scan_op import Scan
 from theano.support.data_classes import dataclass
@@ -52,7 +54,7 @@ def loop_pairs(graph: FunctionGraph) -> list[LoopPair]:
 
 def _rows_read(backward: Apply, forward: Apply) -> dict[Variable, Variable]:
     """Return the sequences of a loop that are rows of another one, with its outputs."""
-    found = {}
+    found: dict[Variable, Variable] = {}
     for entry in unpack(backward).sequences:
         source = source_of_rows(entry.outer)
         if source.owner is forward:
@@ -79,7 +81,7 @@ def _keeps_rows(node: Apply) -> bool:
 def _fits(graph: FunctionGraph, forward: Apply, backward: Apply) -> bool:
     first, second = unpack(forward), unpack(backward)
     return (
-        not first.settings.name.startswith(GRADIENT_OF)
+        not (first.settings.name or "").startswith(GRADIENT_OF)
         and _is_plain(first)
         and _is_plain(second)
         and first.n_steps is second.n_steps
@@ -88,7 +90,7 @@ def _fits(graph: FunctionGraph, forward: Apply, backward: Apply) -> bool:
         and all(
             is_last_row(client)
             for state in second.states
-            for client, _ in graph.clients[state.output]
+            for client, _ in graph.clients[output_of(state)]
         )
     )
 
@@ -124,12 +126,12 @@ def _begins_with_ones(rows: Variable) -> bool:
     return any(_declares_ones(state) for state in unpack(node).states)
 
 
-def first_rows_of(state: State) -> Variable:
+def first_rows_of(state: State) -> TensorVariable:
     """Return the rows that a state begins with, without the memory of all rows where that is apart."""
     node = state.outer.owner
     if node is not None and isinstance(node.op, IncSubtensor) and node.op.set_instead_of_inc:
         if node.inputs[0].owner is not None and isinstance(node.inputs[0].owner.op, AllocEmpty):
-            return node.inputs[1]
+            return known_tensor(node.inputs[1])
     return state.outer
 
 

@@ -9,7 +9,9 @@ import numpy as np
 from pytensor.graph.basic import Variable
 from pytensor.graph.type import HasShape
 from pytensor.tensor.basic import as_tensor_variable
+from pytensor.tensor.variable import TensorVariable
 
+from theano.pytensor_internals.graphs.annotations import known_tensor
 from theano.scan_module.loop.roles import MIT_SOT, SIT_SOT
 from theano.support.data_classes import dataclass
 
@@ -23,7 +25,7 @@ class GivenSequence:
     The first step is the first for which no tap is before the array; tap 0 counts as one of them.
     """
 
-    array: Variable
+    array: TensorVariable
     taps: tuple[int, ...]
 
     def start(self, tap: int) -> int:
@@ -34,7 +36,7 @@ class GivenSequence:
         """Return the slice of all elements that steps read at a tap ends there."""
         return tap - max(0, *self.taps) or None
 
-    def rows(self, tap: int, backwards: bool) -> Variable:
+    def rows(self, tap: int, backwards: bool) -> TensorVariable:
         """Return the elements that the steps read at a tap, in the order of the steps."""
         start, end = self.start(tap), self.end(tap)
         rows = self.array[start:end]
@@ -73,7 +75,9 @@ class GivenResult:
     def row_of_first_step(self, tap: int) -> Variable:
         """Return what the first step reads at a tap."""
         assert self.initial is not None
-        return self.initial[tap + self.span] if self.kind == MIT_SOT else self.initial
+        if self.kind != MIT_SOT:
+            return self.initial
+        return known_tensor(self.initial)[tap + self.span]
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,7 +89,7 @@ class Given:
     invariants: tuple[Variable, ...]
 
     @classmethod
-    def of(cls, sequences: Any, outputs_info: Any, non_sequences: Any) -> Given:
+    def of(cls, sequences: object, outputs_info: object, non_sequences: object) -> Given:
         """Return what ``scan`` was given, which was checked before.
 
         Parameters
@@ -145,13 +149,13 @@ def taps_of(entry: dict[str, Any]) -> tuple[int, ...]:
     return tuple(int(tap) for tap in taps)
 
 
-def _sequence(entry: Any) -> GivenSequence:
+def _sequence(entry: object) -> GivenSequence:
     if not isinstance(entry, dict):
-        return GivenSequence(_variable(entry), (0,))
-    return GivenSequence(_variable(entry["input"]), taps_of(entry) or (0,))
+        return GivenSequence(known_tensor(_variable(entry)), (0,))
+    return GivenSequence(known_tensor(_variable(entry["input"])), taps_of(entry) or (0,))
 
 
-def _result(entry: Any) -> GivenResult:
+def _result(entry: object) -> GivenResult:
     if not isinstance(entry, dict):
         entry = {"initial": entry}
     if entry.get("initial") is None:

@@ -7,7 +7,9 @@ from typing import Any
 from pytensor.graph.basic import Variable
 from pytensor.tensor.basic import as_tensor_variable
 from pytensor.tensor.type import TensorType
+from pytensor.tensor.variable import TensorVariable
 
+from theano.pytensor_internals.graphs.annotations import only_result
 from theano.raise_op import Check
 from theano.scan_module.call.arguments_by_role import listed, taps_of
 from theano.scan_module.call.step_results import loop_name
@@ -19,7 +21,7 @@ _ARRAYS_OF_DICTIONARIES = dict(sequences="input", outputs_info="initial")
 _MAY_BE_MISSING = ("outputs_info", "n_steps")
 
 
-def check_sequences(sequences: Any, name: str | None) -> None:
+def check_sequences(sequences: object, name: str | None) -> None:
     """Check that sequences can be iterated over.
 
     Parameters
@@ -61,7 +63,7 @@ def _check_keys_of_sequence(entry: dict, title: str) -> None:
         )
 
 
-def with_rows_checked(outputs_info: Any, name: str | None) -> Any:
+def with_rows_checked(outputs_info: object, name: str | None) -> Any:
     """States with the check that each initial value has as many rows as are read back.
 
     Parameters
@@ -123,7 +125,7 @@ def _with_rows_checked(entry: Any, position: int, name: str | None) -> Any:
         raise IndexError(f"{error}, but is a number")
     length = initial.type.shape[0]
     if length is None:
-        checked = Check(ValueError, error)(initial, initial.shape[0] >= rows)
+        checked = only_result(Check(ValueError, error)(initial, initial.shape[0] >= rows))
         checked.name = initial.name
         # Theano's graphs have no such check
         checked.tag.printed_as_given = True
@@ -140,7 +142,7 @@ def _taps(entry: dict, title: str) -> list[int]:
         raise TypeError(f"{title}: {error}") from None
 
 
-def _rows_read_back(entry: Any) -> int:
+def _rows_read_back(entry: object) -> int:
     """Return how many steps back an output is read, if it says so by taps that it may have."""
     taps = taps_of(entry) if isinstance(entry, dict) else ()
     return -min(taps) if taps and all(tap < 0 for tap in taps) else 0
@@ -176,12 +178,12 @@ def check_arrays(given: dict[str, Any], name: str | None) -> None:
                 ) from None
 
 
-def _instead_of(value: Any) -> str:
+def _instead_of(value: object) -> str:
     """Return what to say of a value that is written otherwise."""
     return f"; T.constant({value}) is a boolean" if isinstance(value, bool) else ""
 
 
-def _tensor(given: Any) -> Variable | None:
+def _tensor(given: Any) -> TensorVariable | None:
     """Return what is given as a tensor, if it is one."""
     if given is None or (isinstance(given, Variable) and not isinstance(given.type, TensorType)):
         return None

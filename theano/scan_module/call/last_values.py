@@ -25,7 +25,10 @@ def warn_of_last_values(given: Given, name: str | None) -> None:
         For each such state that is no random generator.
     """
     for position, result in enumerate(given.results):
-        if result.kind != UNTRACED or isinstance(result.initial.type, _GENERATORS):
+        if result.kind != UNTRACED:
+            continue
+        assert result.initial is not None
+        if isinstance(result.initial.type, _GENERATORS):
             continue
         warnings.warn(
             f"{loop_name(name)}: output {position} is a state of type {result.initial.type}, whose"

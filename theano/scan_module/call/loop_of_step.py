@@ -12,7 +12,9 @@ from pytensor.compile.sharedvalue import SharedVariable
 from pytensor.graph.basic import Constant, Variable
 from pytensor.tensor.math import minimum
 from pytensor.tensor.type import TensorType
+from pytensor.tensor.variable import TensorVariable
 
+from theano.pytensor_internals.graphs.annotations import known_tensor
 from theano.pytensor_internals.graphs.graph import MissingInputError
 from theano.scan_module.adopt import adopted_loop
 from theano.scan_module.call.arguments_by_role import TRACE, UNTRACED, Given, GivenResult
@@ -58,7 +60,7 @@ class WrittenLoop:
 
 
 def results_of_loop(
-    given: Given, step: WrittenStep, n_steps: Any, backwards: bool, settings: LoopSettings
+    given: Given, step: WrittenStep, n_steps: object, backwards: bool, settings: LoopSettings
 ) -> tuple[list[Variable], dict[Any, Variable]]:
     """Return what all steps of a loop give.
 
@@ -143,14 +145,18 @@ def _one_for_each(given: Given, step: WrittenStep) -> AbstractSequence[GivenResu
     return given.results or [GivenResult(None, ())] * len(step.outputs)
 
 
-def _entry(given: GivenResult, reads: list[Variable], output: Any, steps: Variable) -> Entry:
+def _entry(
+    given: GivenResult, reads: list[Variable], output: Variable, steps: TensorVariable
+) -> Entry:
     if given.kind == TRACE:
         return Trace(steps, output)
     assert given.initial is not None
     if given.kind == UNTRACED:
         return Untraced(given.initial, reads[0], output)
     first = (
-        pt.shape_padleft(given.initial) if given.kind == SIT_SOT else given.initial[: given.span]
+        pt.shape_padleft(given.initial)
+        if given.kind == SIT_SOT
+        else known_tensor(given.initial)[: given.span]
     )
     places = zip(given.taps, reads, strict=True)
     return State(
@@ -174,7 +180,7 @@ def _invariants(given: Given, step: WrittenStep, settings: LoopSettings) -> list
     return list(dict.fromkeys([*shared, *others, *step.read_from_outside]))
 
 
-def _known_steps(given: Given, n_steps: Any) -> int | None:
+def _known_steps(given: Given, n_steps: object) -> int | None:
     """Return the number of steps, where it or the lengths of all sequences are known."""
     if n_steps is not None:
         return constant_steps(n_steps)
@@ -186,7 +192,9 @@ def _known_steps(given: Given, n_steps: Any) -> int | None:
     return None if None in counts else max(min(counts), 0)
 
 
-def _in_memory(state: State, first: Variable, steps: Variable, known: int | None) -> State:
+def _in_memory(
+    state: State, first: TensorVariable, steps: TensorVariable, known: int | None
+) -> State:
     """Return a state that begins in memory with room for all steps, after the first rows."""
     loose = first_rows(first, state)
     static = first.type.shape[0]
@@ -197,14 +205,12 @@ def _in_memory(state: State, first: Variable, steps: Variable, known: int | None
 
 def _rows(built: BuiltLoop, entry: Entry) -> Variable:
     """Return what the steps of a loop wrote of a state or a trace; the value of what has no rows."""
-    output = built.outputs[entry]
-    return output[entry.span :] if isinstance(entry, State) else output
+    return built.rows(entry)[entry.span :] if isinstance(entry, State) else built.outputs[entry]
 
 
 def _last(built: BuiltLoop, entry: Entry) -> Variable:
     """Return the last value of a state; of a loop without steps, the one that it began with."""
-    output = built.outputs[entry]
-    return output if isinstance(entry, Untraced) else output[-1]
+    return built.outputs[entry] if isinstance(entry, Untraced) else built.rows(entry)[-1]
 
 
 def _same_step(loop: Loop, other: Loop) -> bool:

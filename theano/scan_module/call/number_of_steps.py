@@ -13,7 +13,7 @@ from pytensor.tensor.type import TensorType, integer_dtypes
 from theano.scan_module.call.step_results import loop_name
 
 
-def check_steps(n_steps: Any, sequences: Any, name: str | None) -> None:
+def check_steps(n_steps: object, sequences: object, name: str | None) -> None:
     """Check that the number of steps is known, and an integer.
 
     Parameters
@@ -80,7 +80,7 @@ def _check_type(n_steps: Any, name: str | None) -> None:
         )
 
 
-def constant_steps(n_steps: Any) -> int | None:
+def constant_steps(n_steps: object) -> int | None:
     """Return the number of steps, if it is known when the graph is built."""
     if n_steps is None:
         return None

@@ -23,7 +23,7 @@ WHAT_STEPS_RETURN = (
 )
 
 
-def checked(fn: Callable, outputs_info: Any, name: str | None) -> Callable:
+def checked(fn: Callable, outputs_info: object, name: str | None) -> Callable:
     """Return the step function, with the numbers of its arguments and of its outputs checked.
 
     Raises
@@ -36,15 +36,14 @@ def checked(fn: Callable, outputs_info: Any, name: str | None) -> Callable:
     expected = None
     if outputs_info is not None:
         expected = len(outputs_info) if isinstance(outputs_info, list | tuple) else 1
-    code = getattr(fn, "__code__", None)
-    where = f" ({code.co_filename}:{code.co_firstlineno})" if code else ""
-    title = f"{loop_name(name)}: the step function {getattr(fn, '__name__', fn)}{where}"
+    title = f"{loop_name(name)}: the {_named(fn)}"
+    without_state = _entries_without_state(outputs_info)
 
     def step(*arguments):
         if reason := _misfit(fn, arguments):
             raise TypeError(
                 f"{title} is called with {len(arguments)} argument(s), in this order: elements of"
-                f" the sequences, values of the steps before, non_sequences; {reason}"
+                f" the sequences, values of the steps before, non_sequences; {reason}{without_state}"
             )
         result = fn(*arguments)
         try:
@@ -74,7 +73,33 @@ def checked(fn: Callable, outputs_info: Any, name: str | None) -> Callable:
     return step
 
 
-def _without_until(last: Any) -> str:
+def _named(fn: Callable) -> str:
+    """Return a step function's name, and where it is written if that is known."""
+    code = getattr(fn, "__code__", None)
+    where = f" ({code.co_filename}:{code.co_firstlineno})" if code else ""
+    return f"step function {getattr(fn, '__name__', fn)}{where}"
+
+
+def _entries_without_state(outputs_info: object) -> str:
+    """Return what to say of the outputs whose values no step is passed."""
+    if not isinstance(outputs_info, list | tuple):
+        return "" if outputs_info is not None else ". Without outputs_info, no state is passed"
+    places = [str(place) for place, entry in enumerate(outputs_info) if _initial(entry) is None]
+    if not places:
+        return ""
+    which = "entry" if len(places) == 1 else "entries"
+    return (
+        f". In outputs_info, {which} {', '.join(places)} {'is' if len(places) == 1 else 'are'} None,"
+        f" so no state is passed for {'it' if len(places) == 1 else 'them'}; give an initial value"
+        " if the step reads the value of the step before"
+    )
+
+
+def _initial(entry: object) -> Any:
+    return entry.get("initial") if isinstance(entry, dict) else entry
+
+
+def _without_until(last: object) -> str:
     """Return what to say of something returned last that reads like a condition to end by."""
     if not isinstance(last, Variable) or not isinstance(last.type, TensorType):
         return ""
@@ -83,7 +108,7 @@ def _without_until(last: Any) -> str:
     return f" If the loop shall end once {last} is true, return until({last}) in its place."
 
 
-def _shown(result: Any) -> str:
+def _shown(result: object) -> str:
     """Return what a step returned, by classes of what is no variable."""
     if isinstance(result, list | tuple):
         text = ", ".join(map(_shown, result))
@@ -109,7 +134,9 @@ def _misfit(fn: Callable, arguments: Sequence[Any]) -> str | None:
 
 
 @contextmanager
-def clearer_errors(step: WrittenStep, outputs_info: Any, name: str | None) -> Iterator[None]:
+def clearer_errors(
+    fn: Callable, step: WrittenStep, outputs_info: object, name: str | None
+) -> Iterator[None]:
     """Raise a ValueError that names the state, where PyTensor refuses one whose type changes."""
     try:
         yield
@@ -117,29 +144,37 @@ def clearer_errors(step: WrittenStep, outputs_info: Any, name: str | None) -> It
         reason = _type_that_changes(step.outputs, outputs_info)
         if reason is None:
             raise
-        raise ValueError(f"{loop_name(name)}: {reason}") from error
+        raise ValueError(f"{loop_name(name)}: {reason}; it is the {_named(fn)}") from error
 
 
-def _type_that_changes(outputs: Sequence[Any], outputs_info: Any) -> str | None:
+def _type_that_changes(outputs: Sequence[Any], outputs_info: object) -> str | None:
     entries = outputs_info if isinstance(outputs_info, list | tuple) else [outputs_info]
     for position, (output, entry) in enumerate(zip(outputs, entries, strict=False)):
-        initial = entry.get("initial") if isinstance(entry, dict) else entry
+        initial = _initial(entry)
         if initial is None:
             continue
-        before, after = as_tensor_variable(initial).type, as_tensor_variable(output).type
+        start = as_tensor_variable(initial)
+        before, after = start.type, as_tensor_variable(output).type
         if not (isinstance(before, TensorType) and isinstance(after, TensorType)):
             continue
+        which = f"output {position}" + (f" ({start.name})" if start.name else "")
+        taps = entry.get("taps") if isinstance(entry, dict) else None
+        # the first axis of what is read several steps back is that of the steps
+        ndim = before.ndim - (taps not in (None, -1, [-1], (-1,)))
+        rank = f"{ndim}, and the step returns {after.ndim}" if ndim != after.ndim else ""
         if before.dtype != after.dtype:
             return (
-                f"a state keeps its type, but the initial value of output {position} has dtype"
-                f" {before.dtype}, and the step returns {after.dtype}. Give the initial value the"
-                f" step's type, such as T.zeros(shape, dtype='{after.dtype}'), or cast what the"
-                " step returns"
+                f"a state keeps its type, but the initial value of {which} has dtype"
+                f" {before.dtype}, and the step returns {after.dtype}."
+                f"{rank and f' The numbers of its dimensions differ, too: it has {rank}.'}"
+                f" Give the initial value the step's type, such as"
+                f" T.zeros(shape, dtype='{after.dtype}'), or cast what the step returns"
             )
-        if not isinstance(entry, dict) and before.ndim != after.ndim:
+        if rank:
+            each = "" if ndim == before.ndim else " for each step"
             return (
-                f"a state keeps its number of dimensions, but the initial value of output"
-                f" {position} has {before.ndim}, and the step returns {after.ndim}"
+                f"a state keeps its number of dimensions, but the initial value of {which} has"
+                f" {rank.replace(',', f'{each},', 1)}"
             )
     return None
 

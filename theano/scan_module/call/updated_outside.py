@@ -39,7 +39,7 @@ def _default_updates(
     """Return the default updates that the loop can compute from what its step reads."""
     variables = [variable for variable in computed if isinstance(variable, Variable)]
     read = dict.fromkeys(graph_inputs(variables, blockers=arguments))
-    found = {}
+    found: dict[Variable, Variable] = {}
     for shared in read:
         update = getattr(shared, "default_update", None)
         if not isinstance(shared, SharedVariable) or update is None:

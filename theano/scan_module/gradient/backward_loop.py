@@ -12,7 +12,9 @@ from dataclasses import replace
 
 from pytensor.graph.basic import Apply, Variable
 from pytensor.graph.traversal import ancestors
+from pytensor.tensor.variable import TensorVariable
 
+from theano.pytensor_internals.graphs.annotations import known_tensor, known_tensors
 from theano.pytensor_internals.graphs.scan import Scan as PyTensorScan
 from theano.scan_module.gradient.cotangent_states import accumulator, cotangent_states
 from theano.scan_module.gradient.differentiated_loop import DifferentiatedLoop
@@ -20,7 +22,7 @@ from theano.scan_module.gradient.equal_step_gradients import gradient_of_step
 from theano.scan_module.gradient.input_gradients import in_order_of_inputs, of_sequence, of_state
 from theano.scan_module.gradient.saved_values import ForwardStep, choose_saved_values
 from theano.scan_module.gradient.step_gradient import StepGradient
-from theano.scan_module.loop.arguments import BuiltLoop, Loop, State, Trace, fresh_like
+from theano.scan_module.loop.arguments import BuiltLoop, Loop, State, Trace, Untraced, fresh_like
 from theano.scan_module.loop.available_rows import available_values, rows_of
 from theano.scan_module.loop.reversed_rows import reversed_rows
 from theano.scan_module.loop.step_copy import copied
@@ -136,7 +138,7 @@ def _input_gradients(found: DifferentiatedLoop, op_class: type[PyTensorScan]) ->
         entry: accumulator(found, entry) for entry in loop.invariants if entry.inner in gradients
     }
     sequences += [
-        found.sequence(inner, reversed_rows(given))
+        found.sequence(inner, reversed_rows(known_tensor(given)))
         for inner, given in zip(found.step.trace_cotangents, found.cotangents.traces, strict=True)
         if inner is not None
     ]
@@ -157,7 +159,10 @@ def _input_gradients(found: DifferentiatedLoop, op_class: type[PyTensorScan]) ->
         found,
         {
             **{e: of_sequence(found, e, results[trace]) for e, trace in traces.items()},
-            **{e: of_state(found, e, results.get(state)) for e, state in states.items()},
+            **{
+                e: of_state(found, e, None if state is None else results[state])
+                for e, state in states.items()
+            },
             **{e: results[total][-1] for e, total in sums.items()},
         },
     )
@@ -166,14 +171,15 @@ def _input_gradients(found: DifferentiatedLoop, op_class: type[PyTensorScan]) ->
 def _results(
     found: DifferentiatedLoop,
     backward: Loop,
-    sums: dict[Variable, Variable],
+    sums: dict[Variable, TensorVariable],
     op_class: type[PyTensorScan],
-) -> dict[State | Trace, Variable]:
+) -> dict[State | Trace | Untraced, TensorVariable]:
     """Give the backward step its forward values, all at once, and make the node."""
     forward = found.run.loop
     available = available_values(forward)
     invariants = {entry.inner: entry for entry in forward.invariants}
-    placeholders, read = dict(sums), []
+    placeholders: dict[Variable, Variable] = {**sums}
+    read = []
     used_invariants = []
     for variable in ancestors(backward.inner_outputs, blockers=[*available, *invariants]):
         if variable in invariants:
@@ -190,4 +196,4 @@ def _results(
     )
     # of some values only the shapes were read
     built = with_shapes_from_outside(edited).without_unused_inputs().build(op_class)
-    return dict(zip(backward.results, built.outputs.values(), strict=True))
+    return dict(zip(backward.results, known_tensors([*built.outputs.values()]), strict=True))

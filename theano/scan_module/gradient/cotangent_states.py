@@ -12,7 +12,9 @@ from pytensor import tensor as pt
 from pytensor.graph.basic import Variable
 from pytensor.tensor.subtensor import IncSubtensor
 from pytensor.tensor.type import TensorType
+from pytensor.tensor.variable import TensorVariable
 
+from theano.pytensor_internals.graphs.annotations import known_tensor, known_tensors
 from theano.rewriting.filled_arrays import allocated
 from theano.rewriting.lengths import lengths_of
 from theano.rewriting.zeros import is_zero
@@ -34,7 +36,7 @@ from theano.support.data_classes import dataclass
 
 def cotangent_states(
     found: DifferentiatedLoop,
-) -> tuple[dict[State, State | None], list[Sequence], dict[Variable, Variable]]:
+) -> tuple[dict[State, State | None], list[Sequence], dict[Variable, TensorVariable]]:
     """Return the cotangents of each active state of the forward loop.
 
     Returns
@@ -48,18 +50,19 @@ def cotangent_states(
     """
     states: dict[State, State | None] = {}
     sequences: list[Sequence] = []
-    sums: dict[Variable, Variable] = {}
+    sums: dict[Variable, TensorVariable] = {}
     loop = found.run.loop
-    for state, cotangents, given in zip(
+    for state, placeholders, given in zip(
         loop.ordered_states(), found.step.write_cotangents, found.cotangents.states, strict=True
     ):
-        if cotangents[0] is None:
+        if placeholders[0] is None:
             continue
+        cotangents = known_tensors(placeholders)
         if is_carried(found, state):
             (cotangent,) = cotangents
             rows = rows_of_steps(given)
             states[state] = carried = _carried(found, state, cotangent, rows)
-            sums[cotangent] = carried.reads[0].inner
+            sums[cotangent] = known_tensor(carried.reads[0].inner)
             if isinstance(rows, Variable):
                 row = TensorType(rows.type.dtype, rows.type.shape[1:])()
                 sequences.append(found.sequence(row, rows[::-1]))
@@ -96,18 +99,18 @@ def is_carried(found: DifferentiatedLoop, state: State) -> bool:
 class LastRow:
     """The cotangent of a state's last row; those of all others are zero."""
 
-    value: Variable
+    value: TensorVariable
 
 
-def rows_of_steps(given: Variable) -> Variable | LastRow | None:
+def rows_of_steps(given: Variable) -> TensorVariable | LastRow | None:
     """Return the cotangents of the rows that steps wrote; None where all are zero."""
     if not is_connected(given):
         return None
     last = _last_row(given)
-    return given[1:] if last is None else last
+    return known_tensor(given)[1:] if last is None else last
 
 
-def _last_row(gradient: Variable) -> Variable | LastRow | None:
+def _last_row(gradient: Variable) -> TensorVariable | LastRow | None:
     """Return what zeros were added to, but for the first row, or only in the last one.
 
     Programs read the rows of steps, ``states[1:]``, and often the last one of them.
@@ -118,18 +121,20 @@ def _last_row(gradient: Variable) -> Variable | LastRow | None:
     base, value, *index_inputs = node.inputs
     index = constant_index(node.op.idx_list, [base, *index_inputs])
     if index == -1:
-        return LastRow(value) if value.type.ndim == base.type.ndim - 1 else None
+        return LastRow(known_tensor(value)) if value.type.ndim == base.type.ndim - 1 else None
     if isinstance(index, slice) and index.stop is None and index.step in (None, 1):
         if (index.start is not None and index.start < 0) or value.type.ndim != base.type.ndim:
             return None
         within = _last_row(value)
         if isinstance(within, LastRow):
             return within
-        return value if index.start == 1 else None
+        return known_tensor(value) if index.start == 1 else None
     return None
 
 
-def first_row_gradient(found: DifferentiatedLoop, state: State, carried: Variable) -> Variable:
+def first_row_gradient(
+    found: DifferentiatedLoop, state: State, carried: TensorVariable
+) -> TensorVariable:
     """Return the gradient with respect to a state's memory, of which a loop reads the first row.
 
     Parameters
@@ -140,7 +145,7 @@ def first_row_gradient(found: DifferentiatedLoop, state: State, carried: Variabl
     given = found.cotangents.states[found.run.loop.ordered_states().index(state)]
     first = carried[-1]
     if isinstance(rows_of_steps(given), Variable) and not _is_zero_first(given):
-        first = first + given[0]
+        first = first + known_tensor(given)[0]
     # as a row of length 1 from the beginning: rewrites do not change its static lengths later
     row = pt.shape_padleft(first)
     return pt.set_subtensor(pt.zeros_like(state.outer, dtype=first.type.dtype)[:1], row)
@@ -151,7 +156,10 @@ def _is_zero_first(given: Variable) -> bool:
 
 
 def _carried(
-    found: DifferentiatedLoop, state: State, cotangent: Variable, rows: Variable | LastRow | None
+    found: DifferentiatedLoop,
+    state: State,
+    cotangent: TensorVariable,
+    rows: TensorVariable | LastRow | None,
 ) -> State:
     """Return a state that is what steps pass on, from the last step to the first one."""
     gradient = found.step.gradients[state.reads[0].inner]
@@ -159,7 +167,7 @@ def _carried(
     static = [one or other for one, other in zip(_shape(gradient), _shape(cotangent), strict=True)]
     carry = TensorType(cotangent.type.dtype, tuple(static))(cotangent.name)
     gradient = _as_type(gradient, carry)
-    lengths = [pt.constant(1, dtype="int64"), *lengths_of(state.outer)[1:]]
+    lengths: list[Variable] = [pt.constant(1, dtype="int64"), *lengths_of(state.outer)[1:]]
     first = pt.shape_padleft(rows.value) if isinstance(rows, LastRow) else _zeros(carry, lengths)
     first = TensorType(carry.type.dtype, (1, *static)).filter_variable(
         first.astype(carry.type.dtype)
@@ -169,17 +177,19 @@ def _carried(
     return State(buffer, (Tap(0, carry),), (Tap(1, gradient),), SIT_SOT)
 
 
-def _buffer(found: DifferentiatedLoop, state: State, given: Variable) -> Variable:
+def _buffer(found: DifferentiatedLoop, state: State, given: Variable) -> TensorVariable:
     """Return the cotangents of all rows of a state's buffer, the last one first."""
-    output = found.run.outputs[state]
-    buffer = given[::-1] if is_connected(given) else pt.zeros_like(output)
+    output = found.run.rows(state)
+    buffer = known_tensor(given)[::-1] if is_connected(given) else pt.zeros_like(output)
     if found.is_longer_than_run(state):
         # reversed, what the steps did not touch comes first
         return buffer[buffer.shape[0] - found.steps - state.span :]
     return buffer
 
 
-def _writes(found: DifferentiatedLoop, state: State, places: dict[int, Variable]) -> list[Tap]:
+def _writes(
+    found: DifferentiatedLoop, state: State, places: dict[int, TensorVariable]
+) -> list[Tap]:
     """Return what the backward step adds to cotangents of what was read; ``places`` gets these."""
     overwritten = set(places)
     like = next(iter(places.values()))
@@ -202,7 +212,9 @@ def _writes(found: DifferentiatedLoop, state: State, places: dict[int, Variable]
     return writes
 
 
-def _state(state: State, buffer: Variable, places: dict[int, Variable], writes: list[Tap]) -> State:
+def _state(
+    state: State, buffer: TensorVariable, places: dict[int, TensorVariable], writes: list[Tap]
+) -> State:
     like = next(iter(places.values()))
     # Both ends are read even if nothing flows there: from them follows the buffer's length.
     for offset in (0, state.span):
@@ -213,9 +225,9 @@ def _state(state: State, buffer: Variable, places: dict[int, Variable], writes: 
 
 def accumulator(found: DifferentiatedLoop, entry: Invariant) -> State:
     """Return a sum over the steps of the gradient with respect to an invariant."""
-    total = fresh_like(entry.inner)
+    total = known_tensor(fresh_like(entry.inner))
     dtype, shape = total.type.dtype, getattr(entry.outer.type, "shape", ())
-    lengths = [pt.constant(1, dtype="int64"), *lengths_of(entry.outer)]
+    lengths: list[Variable] = [pt.constant(1, dtype="int64"), *lengths_of(entry.outer)]
     start = _zeros(total, lengths)
     kind = TensorType(dtype, (None, *shape))
     buffer = memory_from(start, found.backward_steps, kind, lengths)
@@ -223,19 +235,19 @@ def accumulator(found: DifferentiatedLoop, entry: Invariant) -> State:
     return State(buffer, (Tap(0, total),), (Tap(1, added),), SIT_SOT)
 
 
-def _zeros(row: Variable, lengths: list[Variable]) -> Variable:
+def _zeros(row: TensorVariable, lengths: list[Variable]) -> TensorVariable:
     """Return one row of zeros, given its lengths, the first of which is 1."""
     # PyTensor writes the number itself in place of an alloc of one, and then looks for its length
-    if row.type.ndim == 0:  # type: ignore[attr-defined]
-        return pt.constant([0], dtype=row.type.dtype)  # type: ignore[attr-defined]
-    return allocated(pt.constant(0, dtype=row.type.dtype), *lengths)  # type: ignore[attr-defined]
+    if row.type.ndim == 0:
+        return pt.constant([0], dtype=row.type.dtype)
+    return allocated(pt.constant(0, dtype=row.type.dtype), *lengths)
 
 
 def _shape(variable: Variable) -> tuple[int | None, ...]:
-    return variable.type.shape  # type: ignore[attr-defined]
+    return variable.type.shape
 
 
-def _as_type(gradient: Variable, like: Variable) -> Variable:
+def _as_type(gradient: TensorVariable, like: Variable) -> TensorVariable:
     """Return a gradient in the dtype and static shape of what it is the gradient of."""
     if gradient.type.dtype != like.type.dtype:
         gradient = gradient.astype(like.type.dtype)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pytensor import tensor as pt
 from pytensor.graph.basic import Apply, Variable
+from pytensor.tensor.variable import TensorVariable
 
 from theano.scan_module.gradient.step_gradient import StepGradient
 from theano.scan_module.loop.arguments import MIT_MOT, BuiltLoop, Sequence, State
@@ -35,8 +36,8 @@ class DifferentiatedLoop:
     run: BuiltLoop
     step: StepGradient
     cotangents: OuterOutputs[Variable]
-    steps: Variable
-    backward_steps: Variable
+    steps: TensorVariable
+    backward_steps: TensorVariable
 
     @classmethod
     def of(
@@ -62,7 +63,7 @@ class DifferentiatedLoop:
         """Return whether a buffer has rows beyond the last step's: that of a truncated gradient."""
         return state.kind == MIT_MOT and self.is_truncated
 
-    def sequence(self, inner: Variable, reversed_values: Variable) -> Sequence:
+    def sequence(self, inner: Variable, reversed_values: TensorVariable) -> Sequence:
         """Return a sequence of the backward loop, from the last step's value to the first one's."""
         if self.is_truncated:
             reversed_values = reversed_values[: self.backward_steps]

@@ -11,6 +11,7 @@ from dataclasses import replace
 
 from pytensor.graph.basic import Variable
 
+from theano.pytensor_internals.graphs.annotations import known_tensors
 from theano.pytensor_internals.graphs.graph import frozen_graph_inside
 from theano.pytensor_internals.graphs.scan import Scan
 from theano.scan_module.gradient.equal_gradients import what_decides_gradient
@@ -62,7 +63,7 @@ def _in_variables_of(loop: Loop, known: StepGradient) -> StepGradient:
     given += known.trace_cotangents
     placeholders = {c: fresh_like(c) for c in given if c is not None}
     outputs = known.loop.inner_outputs
-    made = copied([*outputs, *known.gradients.values()], {**inputs, **placeholders})
+    made = known_tensors(copied([*outputs, *known.gradients.values()], {**inputs, **placeholders}))
     return replace(
         known,
         loop=loop.with_inner_outputs(made[: len(outputs)]),

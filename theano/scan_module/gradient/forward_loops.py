@@ -103,10 +103,10 @@ def _unified(nodes: list[Apply]) -> dict[Variable, Variable]:
     policies = [node.op.save_policy for node in nodes if hasattr(node.op, "save_policy")]
     built.node.op.save_policy = " and ".join(dict.fromkeys(policies))
     given = given_by(built.node)
-    replacements = {}
+    replacements: dict[Variable, Variable] = {}
     for node, places in zip(nodes, positions, strict=True):
-        traces = [built.outputs[chosen[place]] for place in places]
-        new = replace(given, traces=traces).in_order()
+        rows: list[Variable] = [built.rows(chosen[place]) for place in places]
+        new = replace(given, traces=rows).in_order()
         replacements.update(zip(node.outputs, new, strict=True))
     return replacements
 

@@ -9,18 +9,22 @@ from pytensor.configdefaults import config as pytensor_config
 from pytensor.gradient import disconnected_type, grad_undefined
 from pytensor.graph.basic import Variable
 from pytensor.graph.null_type import NullType
+from pytensor.tensor.variable import TensorVariable
 
+from theano.pytensor_internals.graphs.annotations import known_tensor
 from theano.scan_module.gradient.cotangent_states import first_row_gradient, is_carried
 from theano.scan_module.gradient.differentiated_loop import DifferentiatedLoop
 from theano.scan_module.gradient.step_gradient import is_connected
-from theano.scan_module.loop.arguments import Invariant, Sequence, State
+from theano.scan_module.loop.arguments import Invariant, Sequence, State, Untraced
 from theano.scan_module.loop.reversed_rows import reversed_rows
 from theano.scan_module.loop.roles import OuterInputs
 
 Entry = Sequence | State | Invariant
 
 
-def of_sequence(found: DifferentiatedLoop, entry: Sequence, gradient: Variable) -> Variable:
+def of_sequence(
+    found: DifferentiatedLoop, entry: Sequence, gradient: TensorVariable
+) -> TensorVariable:
     """Gradients of a sequence in forward order, zero for rows that no step back reached."""
     forward = reversed_rows(gradient)
     if not found.is_truncated and found.run.loop.condition is None:
@@ -30,7 +34,9 @@ def of_sequence(found: DifferentiatedLoop, entry: Sequence, gradient: Variable) 
     return pt.set_subtensor(zeros[first : found.steps], forward)
 
 
-def of_state(found: DifferentiatedLoop, state: State, cotangents: Variable | None) -> Variable:
+def of_state(
+    found: DifferentiatedLoop, state: State, cotangents: TensorVariable | None
+) -> TensorVariable:
     """Gradient with respect to a state's initial buffer.
 
     Parameters
@@ -48,39 +54,39 @@ def of_state(found: DifferentiatedLoop, state: State, cotangents: Variable | Non
     if cotangents is not None:
         gradient = reversed_rows(cotangents)
     elif is_connected(given):
-        gradient = given
+        gradient = known_tensor(given)
     else:
         return pt.zeros_like(state.outer)
     if found.is_longer_than_run(state):
         # what the steps did not touch is what it was
-        whole = given if is_connected(given) else pt.zeros_like(state.outer)
+        whole = known_tensor(given) if is_connected(given) else pt.zeros_like(state.outer)
         return gradient if cotangents is None else _begun_with(whole, gradient)
     if found.run.loop.condition is None:
         return gradient
     return _begun_with(pt.zeros_like(state.outer), gradient)
 
 
-def _begun_with(whole: Variable, rows: Variable) -> Variable:
+def _begun_with(whole: TensorVariable, rows: TensorVariable) -> TensorVariable:
     return pt.set_subtensor(whole[: rows.shape[0]], rows)
 
 
 def in_order_of_inputs(
-    found: DifferentiatedLoop, gradients: Mapping[Entry, Variable]
+    found: DifferentiatedLoop, gradients: Mapping[Entry | Untraced | None, Variable]
 ) -> list[Variable]:
     """Return a gradient for each input of the node: given, zero, disconnected or undefined."""
     loop, node = found.run.loop, found.node
-    entries = OuterInputs(
+    given: OuterInputs[Entry | Untraced | None] = OuterInputs(
         n_steps=None,
         sequences=[*loop.sequences],
-        states=loop.ordered_states(),
+        states=[*loop.ordered_states()],
         untraced=[*loop.untraced],
         trace_lengths=[None] * len(found.cotangents.traces),
         invariants=[*loop.invariants],
-    ).in_order()
+    )
     pattern = node.op.connection_pattern(node)
     connected = [k for k, c in enumerate(found.cotangents.in_order()) if is_connected(c)]
     results = []
-    for position, (entry, outer) in enumerate(zip(entries, node.inputs, strict=True)):
+    for position, (entry, outer) in enumerate(zip(given.in_order(), node.inputs, strict=True)):
         reasons = [v for v in _read_by_step(entry) if v in found.step.undefined]
         if not any(pattern[position][k] for k in connected):
             results.append(disconnected_type())
@@ -99,7 +105,7 @@ def in_order_of_inputs(
     return results
 
 
-def _read_by_step(entry: object) -> list[Variable]:
+def _read_by_step(entry: Entry | Untraced | None) -> list[Variable]:
     """Return the variables by which a step reads a sequence, a state or an invariant."""
     if isinstance(entry, State):
         return [tap.inner for tap in entry.reads]

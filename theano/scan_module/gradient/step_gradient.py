@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from functools import partial
+from collections.abc import Sequence
 
 from pytensor.gradient import DisconnectedType, grad
 from pytensor.graph.basic import Variable
 from pytensor.graph.fg import FunctionGraph
 from pytensor.graph.null_type import NullType
 from pytensor.tensor.type import continuous_dtypes
+from pytensor.tensor.variable import TensorVariable
 
 from theano.derivatives.lines import with_lines
+from theano.pytensor_internals.graphs.annotations import all_results, known_tensor, known_tensors
 from theano.pytensor_internals.graphs.graph import features_of
 from theano.scan_module.gradient.connections import connection_pattern
 from theano.scan_module.gradient.equal_gradients import MergeBeforeGradients
@@ -43,7 +45,7 @@ class StepGradient:
     loop: Loop
     write_cotangents: list[list[Variable | None]]
     trace_cotangents: list[Variable | None]
-    gradients: dict[Variable, Variable]
+    gradients: dict[Variable, TensorVariable]
     undefined: dict[Variable, str]
 
 
@@ -143,20 +145,28 @@ def _gradients(
         for variable in loop.inner_inputs
         if variable not in untraced and is_differentiable(variable)
     ]
-    totals: dict[Variable, Variable] = {}
+    totals: dict[Variable, TensorVariable] = {}
     for variable, cotangent in pairs:
-        totals[variable] = totals[variable] + cotangent if variable in totals else cotangent
+        total = known_tensor(cotangent)
+        totals[variable] = totals[variable] + total if variable in totals else total
     # A copy of each output, so that an output that is also an input of the step still counts.
     outputs, stands_for = with_rules(list(totals))
-    known = {v.copy(): total for v, total in zip(outputs, totals.values(), strict=True)}
-    derive = partial(
-        grad,
-        cost=None,
-        known_grads=known,
-        disconnected_inputs="ignore",
-        return_disconnected="none",
-        null_gradients="return",
-    )
+    known = {
+        known_tensor(v).copy(): total for v, total in zip(outputs, totals.values(), strict=True)
+    }
+
+    def derive(wrt: Sequence[Variable]) -> Sequence[Variable | None]:
+        return all_results(
+            grad(
+                None,
+                wrt,
+                known_grads=known,
+                disconnected_inputs="ignore",
+                return_disconnected="none",
+                null_gradients="return",
+            )
+        )
+
     results = with_lines(derive, list(known), wanted)
     gradients, undefined = {}, {}
     for variable, gradient in zip(wanted, results, strict=True):
@@ -170,7 +180,13 @@ def _gradients(
     return dict(zip(gradients, by_step, strict=True)), undefined
 
 
-def _merged(loop, write_cotangents, trace_cotangents, gradients, undefined) -> StepGradient:
+def _merged(
+    loop: Loop,
+    write_cotangents: list[list[Variable | None]],
+    trace_cotangents: list[Variable | None],
+    gradients: dict[Variable, Variable],
+    undefined: dict[Variable, str],
+) -> StepGradient:
     """Merge equal computations of the step and of its gradient, so that each exists once."""
     placeholders = [c for cotangents in write_cotangents for c in cotangents if c is not None]
     placeholders += [c for c in trace_cotangents if c is not None]
@@ -185,7 +201,7 @@ def _merged(loop, write_cotangents, trace_cotangents, gradients, undefined) -> S
     changed = compare_operands(graph)
     if replace_shape_only_uses(graph) or changed:
         MergeBeforeGradients().rewrite(graph)
-    merged_outputs = list(graph.outputs)
+    merged_outputs = known_tensors([*graph.outputs])
     for feature in features_of(graph):
         graph.remove_feature(feature)
     return StepGradient(

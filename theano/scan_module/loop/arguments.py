@@ -12,11 +12,13 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable
 from collections.abc import Sequence as AbstractSequence
 from dataclasses import field, replace
-from typing import Any
+from typing import Any, TypeVar
 
 from pytensor.graph.basic import Apply, Variable
 from pytensor.graph.traversal import graph_inputs
+from pytensor.tensor.variable import TensorVariable
 
+from theano.pytensor_internals.graphs.annotations import known_tensor
 from theano.pytensor_internals.graphs.scan import Scan as PyTensorScan
 from theano.scan_module.loop.equal_loops import Made, once_for_equal_steps
 from theano.scan_module.loop.result_copy import apart_from, without_copy
@@ -37,12 +39,14 @@ from theano.support.data_classes import dataclass
 # where an op keeps its step in normal form, as inputs and outputs
 NORMAL_STEP = "normal_step"
 
+V = TypeVar("V", bound=Variable)
+
 
 @dataclass(frozen=True, eq=False)
 class Sequence:
     """An array that step ``t`` reads at ``outer[t]``."""
 
-    outer: Variable
+    outer: TensorVariable
     inner: Variable
 
 
@@ -58,7 +62,7 @@ class Tap:
 class State:
     """A buffer that the steps read and write; ``output`` is the node's result, if it has one."""
 
-    outer: Variable
+    outer: TensorVariable
     reads: tuple[Tap, ...]
     writes: tuple[Tap, ...]
     kind: str
@@ -82,7 +86,7 @@ class State:
 class Trace:
     """A value of every step, kept and not read by the loop (nit-sot)."""
 
-    length: Variable
+    length: TensorVariable
     inner: Variable
     output: Variable | None = None
 
@@ -127,7 +131,7 @@ class Loop:
         Whether the step is in normal form, see ``normal_form``; what is edited stays so.
     """
 
-    n_steps: Variable
+    n_steps: TensorVariable
     sequences: tuple[Sequence, ...] = ()
     states: tuple[State, ...] = ()
     traces: tuple[Trace, ...] = ()
@@ -160,19 +164,23 @@ class Loop:
     @property
     def outer_inputs(self) -> list[Variable]:
         """Return what the loop is given."""
-        return OuterInputs(
+        given: OuterInputs[Variable] = OuterInputs(
             n_steps=self.n_steps,
             sequences=[entry.outer for entry in self.sequences],
             states=[state.outer for state in self.ordered_states()],
             untraced=[entry.outer for entry in self.untraced],
             trace_lengths=[trace.length for trace in self.traces],
             invariants=[entry.outer for entry in self.invariants],
-        ).in_order()
+        )
+        return given.in_order()
 
     @property
     def results(self) -> list[State | Trace | Untraced]:
         """Return what has an output of the node, in the order of its outputs."""
-        return OuterOutputs(self.ordered_states(), [*self.traces], [*self.untraced]).in_order()
+        found: OuterOutputs[State | Trace | Untraced] = OuterOutputs(
+            [*self.ordered_states()], [*self.traces], [*self.untraced]
+        )
+        return found.in_order()
 
     @property
     def outputs(self) -> list[Variable | None]:
@@ -273,15 +281,16 @@ class Loop:
             invariants=tuple(entry for entry in self.invariants if entry.inner in read),
         )
 
-    def rows_at(self, state: State, buffer: Variable, offset: int) -> Variable:
+    def rows_at(self, state: State, buffer: Variable, offset: int) -> TensorVariable:
         """``buffer[t + offset]`` for every step t, of a buffer of one of the loop's states.
 
         A buffer is longer than the run by the state's span; that of a truncated gradient has rows
         for the steps that it does not go back to, too.
         """
+        rows = known_tensor(buffer)
         if state.kind == MIT_MOT and self.settings.truncate_gradient != -1:
-            return buffer[offset : offset + self.n_steps]
-        return buffer[offset : offset - state.span] if offset < state.span else buffer[offset:]
+            return rows[offset : offset + self.n_steps]
+        return rows[offset : offset - state.span] if offset < state.span else rows[offset:]
 
     def build(self, op_class: type[PyTensorScan]) -> BuiltLoop:
         """Make a node; the op clones the step, so this loop stays as it is."""
@@ -312,14 +321,18 @@ class BuiltLoop:
         """Return a node, and a loop with its entries in the order of the node's outputs."""
         return cls(node, loop, dict(zip(loop.results, node.outputs, strict=True)))
 
-    def steps_run(self) -> Variable:
+    def rows(self, entry: State | Trace) -> TensorVariable:
+        """Return the output of a state or a trace."""
+        return known_tensor(self.outputs[entry])
+
+    def steps_run(self) -> TensorVariable:
         """Return how many steps the loop runs, which a condition may make fewer than asked for."""
         if self.loop.condition is None:
             return self.loop.n_steps
         for trace in self.loop.traces:
-            return self.outputs[trace].shape[0]
+            return self.rows(trace).shape[0]
         for state in self.loop.ordered_states():
-            return self.outputs[state].shape[0] - state.span
+            return self.rows(state).shape[0] - state.span
         return self.loop.n_steps
 
     def replacements(self) -> dict[Variable, Variable]:
@@ -331,7 +344,13 @@ class BuiltLoop:
         }
 
 
-def fresh_like(variable: Variable) -> Variable:
+def output_of(entry: State | Trace | Untraced) -> Variable:
+    """Return the output of the node that an entry was taken from."""
+    assert entry.output is not None, "an entry of a loop that was not unpacked"
+    return entry.output
+
+
+def fresh_like(variable: V) -> V:
     """Return a new variable of the same type and name."""
     return variable.type(name=variable.name)
 
@@ -364,7 +383,7 @@ def loop_of(
     given, results = roles.outer_inputs(node.inputs), roles.outer_outputs(node.outputs)
     read, computed = roles.inner_inputs(inner_inputs), roles.inner_outputs(inner_outputs)
     return Loop(
-        n_steps=given.n_steps,
+        n_steps=known_tensor(given.n_steps),
         sequences=_zipped(Sequence, given.sequences, read.sequences),
         states=_zipped(
             _state, roles.states, given.states, read.states, computed.states, results.states
@@ -395,7 +414,7 @@ def _state(
 ) -> State:
     base = min(0, *taps.reads, *taps.writes)
     return State(
-        outer=outer,
+        outer=known_tensor(outer),
         reads=_zipped(Tap, [tap - base for tap in taps.reads], reads),
         writes=_zipped(Tap, [tap - base for tap in taps.writes], writes),
         kind=taps.kind,

@@ -7,6 +7,7 @@ can be read from the buffer that the loop was given if no step wrote it before, 
 from __future__ import annotations
 
 from pytensor.graph.basic import Variable
+from pytensor.tensor.variable import TensorVariable
 
 from theano.scan_module.loop.arguments import BuiltLoop, Loop, Sequence, State, Trace
 from theano.support.data_classes import dataclass
@@ -52,7 +53,7 @@ def available_values(loop: Loop) -> dict[Variable, Available]:
     return found
 
 
-def rows_of(place: Available, run: BuiltLoop) -> Variable:
+def rows_of(place: Available, run: BuiltLoop) -> TensorVariable:
     """Return the values of all steps that a loop ran, one after the other.
 
     A sequence of a loop that does not stop early is read as it is, however many rows it has.
@@ -62,7 +63,7 @@ def rows_of(place: Available, run: BuiltLoop) -> Variable:
         stopped = run.loop.condition is not None
         return entry.outer[: run.steps_run()] if stopped else entry.outer
     if isinstance(entry, Trace):
-        return run.outputs[entry]
+        return run.rows(entry)
     if place.as_given:
         return entry.outer[place.offset : place.offset + run.steps_run()]
     return run.loop.rows_at(entry, run.outputs[entry], place.offset)

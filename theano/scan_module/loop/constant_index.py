@@ -10,6 +10,8 @@ from pytensor.tensor.basic import ScalarFromTensor, TensorFromScalar
 from theano.pytensor_internals.operations.tensor import get_idx_list
 
 _CONVERSIONS = (ScalarFromTensor, TensorFromScalar)
+# takes the place of what is no number
+_VARIABLE = "variable"
 
 
 def constant_index(idx_list: tuple, inputs: list[Variable]) -> int | slice | None:
@@ -30,12 +32,12 @@ def constant_of(index: Any) -> int | slice | None:
     """One entry of an index as numbers; None if it has a variable."""
     if isinstance(index, slice):
         parts = [_constant(part) for part in (index.start, index.stop, index.step)]
-        return None if "variable" in parts else slice(*parts)
+        return None if _VARIABLE in parts else slice(*parts)
     value = _constant(index)
-    return None if value == "variable" else value
+    return None if isinstance(value, str) else value
 
 
-def _constant(value) -> int | str | None:
+def _constant(value: Variable | int | None) -> int | str | None:
     if value is None or isinstance(value, int):
         return value
     if isinstance(value, Constant):
@@ -43,4 +45,4 @@ def _constant(value) -> int | str | None:
     # indices are scalars, which a graph may hold as tensors
     if getattr(value, "owner", None) is not None and isinstance(value.owner.op, _CONVERSIONS):
         return _constant(value.owner.inputs[0])
-    return "variable"
+    return _VARIABLE

@@ -13,6 +13,7 @@ from pytensor import tensor as pt
 from pytensor.graph.basic import Apply, Variable
 from pytensor.tensor.basic import AllocEmpty
 from pytensor.tensor.type import TensorType, values_eq_approx_always_true
+from pytensor.tensor.variable import TensorVariable
 
 from theano.compile.rebroadcast import unbroadcast
 from theano.rewriting.lengths import lengths_of, static_length
@@ -20,7 +21,7 @@ from theano.scan_module.loop.arguments import SIT_SOT, State
 from theano.scan_module.loop.state_types import loose_axes
 
 
-def first_rows(first: Variable, state: State) -> Variable:
+def first_rows(first: Variable, state: State) -> TensorVariable:
     """Return the first rows of a state, whose type does not say that they are one, nor that they have lengths that rows lose.
 
     Parameters
@@ -35,11 +36,11 @@ def first_rows(first: Variable, state: State) -> Variable:
 
 
 def memory_from(
-    first: Variable,
-    steps: Variable,
+    first: TensorVariable,
+    steps: TensorVariable,
     kind: TensorType,
     lengths: Sequence[Variable] | None = None,
-) -> Variable:
+) -> TensorVariable:
     """Memory for a state's first rows and a row of each step, the first rows written into it.
 
     Parameters
@@ -64,10 +65,10 @@ def memory_from(
     return memory
 
 
-def memory_after(row: Variable, steps: Variable) -> Variable:
+def memory_after(row: Variable, steps: TensorVariable) -> TensorVariable:
     """Memory for one row of a state, which is written into it, and for a row of each step."""
     known = static_length(steps)
     rows = None if known is None else known + 1
     kind = TensorType(row.type.dtype, (rows, *row.type.shape))
-    lengths = [pt.constant(1, dtype="int64"), *lengths_of(row)]
+    lengths: list[Variable] = [pt.constant(1, dtype="int64"), *lengths_of(row)]
     return memory_from(pt.shape_padleft(row), steps, kind, lengths)

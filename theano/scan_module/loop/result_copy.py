@@ -7,24 +7,33 @@ step or overwritten before it is stored.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from pytensor.compile.ops import DeepCopyOp
 from pytensor.graph.basic import Apply, Variable
 
 from theano.pytensor_internals.functions.compiling import alias_root
+from theano.pytensor_internals.graphs.annotations import only_result
 
 
 class ResultCopy(DeepCopyOp):
     """The same value in its own memory."""
 
     def pullback(
-        self, inputs: list[Variable], outputs: list[Variable], cotangents: list[Variable]
+        self,
+        inputs: Sequence[Variable],
+        outputs: Sequence[Variable],
+        cotangents: Sequence[Variable],
     ) -> list[Variable]:
-        return cotangents
+        return [*cotangents]
 
     def pushforward(
-        self, inputs: list[Variable], outputs: list[Variable], tangents: list[Variable]
+        self,
+        inputs: Sequence[Variable],
+        outputs: Sequence[Variable],
+        tangents: Sequence[Variable],
     ) -> list[Variable]:
-        return tangents
+        return [*tangents]
 
     def connection_pattern(self, node: Apply) -> list[list[bool]]:
         return [[True]]
@@ -32,7 +41,7 @@ class ResultCopy(DeepCopyOp):
 
 def apart_from(places: set[Variable], result: Variable) -> Variable:
     """Return a result of a step, copied if it is one of the places of buffers or a view of one."""
-    return ResultCopy()(result) if alias_root(result) in places else result
+    return only_result(ResultCopy()(result)) if alias_root(result) in places else result
 
 
 def without_copy(result: Variable) -> Variable:

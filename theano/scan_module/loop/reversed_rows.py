@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from pytensor.graph.basic import Variable
 from pytensor.tensor.subtensor import Subtensor
+from pytensor.tensor.variable import TensorVariable
 
+from theano.pytensor_internals.graphs.annotations import known_tensor
 from theano.scan_module.loop.constant_index import constant_index
 
 
-def reversed_rows(rows: Variable) -> Variable:
+def reversed_rows(rows: TensorVariable) -> TensorVariable:
     """Return the rows of an array from the last one to the first one."""
     part = _part(rows)
     if part is None:
@@ -28,7 +30,7 @@ def reversed_rows(rows: Variable) -> Variable:
     return rows[::-1]
 
 
-def _part(rows: Variable) -> tuple[Variable, int | None, int | None, int] | None:
+def _part(rows: Variable) -> tuple[TensorVariable, int | None, int | None, int] | None:
     """Return the array of which rows are a slice along its first axis only, and the bounds."""
     node = rows.owner
     if node is None or not isinstance(node.op, Subtensor):
@@ -36,4 +38,5 @@ def _part(rows: Variable) -> tuple[Variable, int | None, int | None, int] | None
     index = constant_index(node.op.idx_list, node.inputs)
     if not isinstance(index, slice):
         return None
-    return node.inputs[0], index.start, index.stop, 1 if index.step is None else index.step
+    whole, step = known_tensor(node.inputs[0]), 1 if index.step is None else index.step
+    return whole, index.start, index.stop, step

@@ -13,7 +13,10 @@ from itertools import count, islice
 from typing import Any, Generic, TypeVar
 
 from pytensor.graph.basic import Apply, Variable
+from pytensor.graph.op import Op
+from pytensor.tensor.variable import TensorVariable
 
+from theano.pytensor_internals.graphs.annotations import known_tensor
 from theano.pytensor_internals.graphs.scan import ScanInfo
 from theano.support.data_classes import dataclass
 
@@ -247,10 +250,10 @@ def _next(rest: Iterator[T], count: int) -> list[T]:
     return list(islice(rest, count))
 
 
-def steps_given_to(node: Apply) -> Variable:
+def steps_given_to(node: Apply) -> TensorVariable:
     """Return how many steps a loop's node is asked to make."""
     # the first of `OuterInputs.in_order`
-    return node.inputs[0]
+    return known_tensor(node.inputs[0])
 
 
 def given_to(node: Apply) -> OuterInputs[Variable]:
@@ -263,11 +266,11 @@ def given_by(node: Apply) -> OuterOutputs[Variable]:
     return Roles.of(node.op).outer_outputs(node.outputs)
 
 
-def places_of_inputs(op: Any) -> OuterInputs[int]:
+def places_of_inputs(op: Op) -> OuterInputs[int]:
     """Return the positions of what a loop is given, by role."""
     return Roles.of(op).outer_inputs(count())
 
 
-def places_in_step(op: Any) -> InnerInputs[int]:
+def places_in_step(op: Op) -> InnerInputs[int]:
     """Return the positions of what a loop's step reads, by role."""
     return Roles.of(op).inner_inputs(count())

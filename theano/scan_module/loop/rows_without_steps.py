@@ -12,13 +12,14 @@ from typing import Any
 
 import numpy as np
 from pytensor import function
-from pytensor.compile.mode import Mode
 from pytensor.graph.basic import Apply, Constant
 from pytensor.graph.traversal import ancestors
 from pytensor.tensor.basic import constant
 from pytensor.tensor.shape import Shape_i
 from pytensor.tensor.type import TensorType
 
+from theano.pytensor_internals.functions.compiling import unrewritten
+from theano.pytensor_internals.graphs.annotations import only_result
 from theano.scan_module.loop.roles import Roles, given_by, steps_given_to
 from theano.scan_module.step.loop_shapes import output_shapes
 
@@ -69,7 +70,7 @@ def _lengths_of(node: Apply) -> Callable:
     fresh = {variable: variable.type() for variable in _inputs(node)}
     node = node.clone_with_new_inputs([fresh.get(v, v) for v in node.inputs])
     shapes = [
-        tuple(Shape_i(axis)(v) for axis in range(v.type.ndim))
+        tuple(only_result(Shape_i(axis)(v)) for axis in range(v.type.ndim))
         if isinstance(v.type, TensorType)
         else None
         for v in node.inputs
@@ -81,4 +82,4 @@ def _lengths_of(node: Apply) -> Callable:
     lengths = [
         constant(0) if never else length for never, length in zip(needs_steps, lengths, strict=True)
     ]
-    return function([*fresh.values()], lengths, mode=Mode("py", None), on_unused_input="ignore")
+    return function([*fresh.values()], lengths, mode=unrewritten("py"), on_unused_input="ignore")

@@ -216,7 +216,7 @@ def _is_head(variable: Variable) -> bool:
     )
 
 
-def _number(value) -> object:
+def _number(value: Variable | int | None) -> int | None:
     """Return the integer that a part of an index is, None if it is not known."""
     while isinstance(value, Variable) and not is_a(value, Constant):
         if value.owner is None or not _is_conversion(value.owner.op):

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import pytensor
-from pytensor.compile.mode import Mode as PyTensorMode
 from pytensor.graph.basic import Apply, Constant, Variable
 from pytensor.graph.fg import FunctionGraph
 from pytensor.graph.replace import clone_replace
@@ -17,6 +16,7 @@ from pytensor.scalar.basic import EQ, GE, GT, LE, LT, Maximum, Minimum, Switch
 from pytensor.tensor.basic import ScalarFromTensor, TensorFromScalar, constant, stack
 from pytensor.tensor.shape import Shape, Shape_i
 
+from theano.pytensor_internals.functions.compiling import unrewritten
 from theano.rewriting.arranged import canonicalize
 from theano.rewriting.lazy_shapes import LazyShapeFeature
 from theano.rewriting.merging import Merge
@@ -54,8 +54,15 @@ def with_shapes(
 
 
 def simplified(lengths: Sequence[Variable]) -> list[Length]:
-    """Return the same lengths in simple terms, provided that shapes of operands agree and slices lie within."""
-    graph = FunctionGraph(outputs=list(lengths), clone=True, copy_inputs=False)
+    """Return the same lengths in simple terms, provided that shapes of operands agree and slices lie within.
+
+    One after the other: a sum that two of them share would be a term of each.
+    """
+    return [_simplified(length) for length in lengths]
+
+
+def _simplified(length: Variable) -> Length:
+    graph = FunctionGraph(outputs=[length], clone=True, copy_inputs=False)
     _replace(graph, _without_assert)
     _replace(graph, _length_of_computed(graph))
     canonicalize(graph)
@@ -63,7 +70,7 @@ def simplified(lengths: Sequence[Variable]) -> list[Length]:
     canonicalize(graph)
     Merge().rewrite(graph)
     _replace(graph, _one_of_equals)
-    return [as_number(without_checks(length)) for length in graph.outputs]
+    return as_number(without_checks(graph.outputs[0]))
 
 
 def _replace(graph: FunctionGraph, simpler: Callable[[Apply], Variable | None]) -> None:
@@ -138,7 +145,7 @@ def evaluated(
     evaluate = pytensor.function(
         fresh,
         clone_replace(list(lengths), replace=dict(zip(inputs, fresh, strict=True))),
-        mode=PyTensorMode("py", None),
+        mode=unrewritten("py"),
         on_unused_input="ignore",
         profile=False,
         accept_inplace=True,

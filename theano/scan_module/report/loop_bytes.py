@@ -14,6 +14,7 @@ from pytensor.tensor.basic import constant, stack
 from pytensor.tensor.shape import Shape, Shape_i
 from pytensor.tensor.type import TensorType, integer_dtypes
 
+from theano.pytensor_internals.graphs.annotations import only_result
 from theano.rewriting.lazy_shapes import LazyShapeFeature
 from theano.scan_module.loop.arguments import Loop, Trace
 from theano.scan_module.report.describe import describe
@@ -69,34 +70,37 @@ class Shapes:
         if length is None:
             # an input of the graph: the arguments of the function have their own shapes
             is_argument = self._known is None and variable.owner is None
-            return Shape_i(axis)(variable) if is_argument else None
+            return only_result(Shape_i(axis)(variable)) if is_argument else None
         length = without_checks(length)
         if self._known is None or isinstance(length, Constant):
             return None if _has_nominal(length) else as_number(length)
-        return self._in_terms_of_arguments(length)
+        return self._in_terms_of_arguments(length, self._known)
 
-    def _in_terms_of_arguments(self, length: Variable) -> Length:
+    def _in_terms_of_arguments(
+        self, length: Variable, shapes: Mapping[Variable, Lengths]
+    ) -> Length:
         length = of_inputs_alone(length)
         replacements: dict[Variable, Variable] = {}
         for variable in ancestors([length]):
             if variable.owner is None or not isinstance(variable.owner.op, Shape | Shape_i):
                 continue
-            known = self._known.get(variable.owner.inputs[0])
+            known = shapes.get(variable.owner.inputs[0])
             if known is None:
                 continue
             lengths = (
                 known if isinstance(variable.owner.op, Shape) else [known[variable.owner.op.i]]
             )
-            if None in lengths:
+            whole = [n for n in lengths if n is not None]
+            if len(whole) < len(lengths):
                 continue
             if variable is length:
-                return lengths[0]
-            made = [constant(n, dtype="int64") if isinstance(n, int) else n for n in lengths]
+                return whole[0]
+            made = [constant(n, dtype="int64") if isinstance(n, int) else n for n in whole]
             new = stack(made) if isinstance(variable.owner.op, Shape) else made[0]
             replacements[variable] = variable.type.filter_variable(new)
         leaves = [v for v in ancestors([length], blockers=list(replacements)) if v.owner is None]
         replacements |= {v: self._numbers[v] for v in leaves if v in self._numbers}
-        if any(leaf in self._known and leaf not in replacements for leaf in leaves):
+        if any(leaf in shapes and leaf not in replacements for leaf in leaves):
             return None
         return clone_replace(length, replace=replacements)
 

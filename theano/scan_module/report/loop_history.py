@@ -171,11 +171,12 @@ class LoopHistory(Feature):
         if self._visited is not None:
             return
         if _is_loop(r) and _is_loop(new_r):
+            assert r.owner is not None and new_r.owner is not None
             self._follow(r.owner, new_r.owner)
         elif self._unknown:
             new = _nearest_loop(new_r)
             old = _nearest_loop(r) if new in self._unknown else None
-            if old is not None:
+            if old is not None and new is not None:
                 self._follow(old, new)
 
     def _follow(self, old: Apply, new: Apply) -> None:

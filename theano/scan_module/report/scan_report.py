@@ -11,7 +11,7 @@ from pytensor.graph.basic import Apply, Variable
 from pytensor.graph.fg import FunctionGraph
 from pytensor.graph.traversal import toposort
 
-from theano.pytensor_internals.functions.compiling import Function
+from theano.pytensor_internals.functions.compiling import Function, expect_function
 from theano.scan_module.loop.arguments import Loop, unpack
 from theano.scan_module.loop.roles import Roles
 from theano.scan_module.report.describe import describe, input_names
@@ -88,12 +88,7 @@ def scan_report(
     >>> report.loops[0].products_before, report.loops[0].products_after, report.products_outside
     (1, 0, 1)
     """
-    if not isinstance(function, Function):
-        raise TypeError(
-            "scan_report: expected a compiled function, as theano.function returns it, but got"
-            f" {type(function).__name__}: {function!r}"
-        )
-    graph = function.maker.fgraph
+    graph = expect_function(function, "scan_report").maker.fgraph
     if arguments is not None and shapes is not None:
         raise TypeError("scan_report: give arguments or their shapes, not both")
     if shapes is not None:
@@ -123,7 +118,7 @@ def _arrays_of_shapes(function: Function, shapes: Sequence | Mapping) -> Any:
     return arrays if isinstance(shapes, Mapping) else list(arrays.values())
 
 
-def _array_of_shape(kind: Any, shape: Any) -> Any:
+def _array_of_shape(kind: object, shape: object) -> Any:
     return (
         np.zeros(shape, getattr(kind, "dtype", None)) if isinstance(shape, tuple | list) else shape
     )
@@ -157,7 +152,7 @@ def report_of_graph(
             for n in numbers
         ]
     else:
-        numbers = evaluated(wanted, graph.inputs, values)
+        numbers = [*evaluated(wanted, graph.inputs, values)]
     lengths = dict(zip(wanted, numbers, strict=True))
     return ScanReport(
         function=name,
@@ -239,12 +234,14 @@ def _loops(graph: FunctionGraph, around: _Surroundings) -> list[_Found]:
     records = [] if history is None else history.records
     gone = set(range(len(records))) - {k for origins in survivors.values() for k in origins}
     # in the order in which they were recorded; a loop that came from elsewhere is last
+    places: list[tuple[tuple[int, ...], Apply | None]]
     places = [(origins or (len(records),), node) for node, origins in survivors.items()]
     places += [((number,), None) for number in gone]
     found = []
     for origins, node in sorted(places, key=lambda place: place[0]):
         known = [records[k] for k in origins if k < len(records)]
-        decisions = [d for d in history.decisions if set(d.origins) & set(origins)] if known else []
+        made = history.decisions if history is not None and known else ()
+        decisions = [d for d in made if set(d.origins) & set(origins)]
         loop = _found(known, node, decisions, around)
         found.append(loop)
         if node is not None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import field
 
 from pytensor.graph.basic import Apply, Variable
@@ -40,7 +40,7 @@ class StepProduct:
 
 
 def products_of_step(
-    nodes: Sequence[Apply], states: Iterable[Variable], names: Mapping[Variable, str]
+    nodes: Iterable[Apply], states: Iterable[Variable], names: Mapping[Variable, str]
 ) -> tuple[StepProduct, ...]:
     """Return the products among the nodes of a step, in the order in which they run.
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from pytensor.graph.fg import FunctionGraph
+
 from theano.source_locations.lines import format_line
 from theano.support.data_classes import dataclass
 
@@ -73,6 +75,6 @@ def use_step_times(measure: Measure) -> None:
     _measures.append(measure)
 
 
-def step_times(graph: Any) -> tuple[LoopTime, ...]:
+def step_times(graph: FunctionGraph) -> tuple[LoopTime, ...]:
     """Return the times of the loops of a compiled graph, of those that were measured."""
     return tuple(time for measure in _measures for time in measure(graph))

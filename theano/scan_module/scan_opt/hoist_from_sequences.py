@@ -16,8 +16,9 @@ from dataclasses import replace
 from pytensor.graph.basic import Apply, Variable
 from pytensor.graph.fg import FunctionGraph
 
+from theano.pytensor_internals.graphs.annotations import known_tensor
 from theano.pytensor_internals.graphs.order import in_order
-from theano.scan_module.loop.arguments import Loop, Sequence, Trace
+from theano.scan_module.loop.arguments import Loop, Sequence, Trace, output_of
 from theano.scan_module.loop.roles import Roles
 from theano.scan_module.report.describe import describe
 from theano.scan_module.report.headings import HOISTED
@@ -57,7 +58,7 @@ class HoistFromSequences(LoopRewriter):
         values = {variable: value for variable, value in products.items() if value is not None}
 
         def transform() -> dict[Variable, Variable]:
-            replacements = {trace.output: value for trace, value in hoisted.items()}
+            replacements = {output_of(trace): value for trace, value in hoisted.items()}
             if loop.outputs:
                 reduced = with_sequences(loop, values).without_unused_inputs()
                 replacements |= reduced.build(type(node.op)).replacements()
@@ -113,5 +114,7 @@ def hoist_traces(loop: Loop, all_steps: AllSteps) -> dict[Trace, Variable]:
 def with_sequences(loop: Loop, values: dict[Variable, Variable]) -> Loop:
     """Return the loop with values of its step read from new sequences."""
     edited, fresh = loop.with_values_read(list(values))
-    sequences = tuple(Sequence(value, fresh[variable]) for variable, value in values.items())
+    sequences = tuple(
+        Sequence(known_tensor(value), fresh[variable]) for variable, value in values.items()
+    )
     return replace(edited, sequences=(*edited.sequences, *sequences))

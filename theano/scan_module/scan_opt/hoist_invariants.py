@@ -28,7 +28,7 @@ from theano.pytensor_internals.graphs.kinds import is_a
 from theano.pytensor_internals.graphs.order import order_of
 from theano.rewriting.filled_arrays import allocated
 from theano.rewriting.lengths import lengths_of
-from theano.scan_module.loop.arguments import Invariant, Loop, Trace
+from theano.scan_module.loop.arguments import Invariant, Loop, Trace, output_of
 from theano.scan_module.report.describe import describe
 from theano.scan_module.report.headings import HOISTED
 from theano.scan_module.scan_opt.loop_rewriter import Checked, Finding, LoopRewriter
@@ -53,7 +53,7 @@ class HoistInvariants(LoopRewriter):
             return None
 
         def transform() -> dict[Variable, Variable]:
-            replacements = {trace.output: value for trace, value in repeated.items()}
+            replacements = {output_of(trace): value for trace, value in repeated.items()}
             if loop.outputs:
                 reduced = with_invariants(loop, step, values).without_unused_inputs()
                 replacements |= reduced.build(type(node.op)).replacements()
@@ -79,7 +79,7 @@ def repeated_traces(loop: Loop, step: StepAnalysis) -> dict[Trace, Variable]:
         if known and trace.length is loop.n_steps and isinstance(trace.inner.type, TensorType):
             value = step.outer_value(trace.inner)
             rows = allocated(value, loop.n_steps, *lengths_of(value))
-            repeated[trace] = trace.output.type.filter_variable(rows)
+            repeated[trace] = output_of(trace).type.filter_variable(rows)
     return repeated
 
 

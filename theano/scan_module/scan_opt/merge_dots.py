@@ -18,7 +18,9 @@ from pytensor.graph.fg import FunctionGraph
 from pytensor.scalar.basic import Add
 from pytensor.tensor.elemwise import Elemwise
 from pytensor.tensor.shape import SpecifyShape
+from pytensor.tensor.variable import TensorVariable
 
+from theano.pytensor_internals.graphs.annotations import known_tensor
 from theano.pytensor_internals.graphs.kinds import is_a
 from theano.pytensor_internals.graphs.order import in_order
 from theano.pytensor_internals.graphs.rewriting import copy_stack_trace
@@ -102,6 +104,13 @@ def _mergeable(variable: Variable, step: StepAnalysis) -> bool:
     )
 
 
+def _operands_of(product: Variable) -> tuple[Variable, Variable]:
+    """Return the operands of what is a product, apart from a statement of its shape."""
+    operands = product_of(without_shape_check(product))
+    assert operands is not None
+    return operands
+
+
 def find_shared_operands(inner: FunctionGraph, step: StepAnalysis) -> list[SharedOperand]:
     """Return groups of products that share their varying operand."""
     groups: dict[Variable, list[Variable]] = {}
@@ -158,6 +167,7 @@ def _single_use_terms(
 ) -> list[Variable]:
     """Return the terms of a sum, looking into sums that are read nowhere else."""
     terms = []
+    assert total.owner is not None
     for argument in total.owner.inputs:
         value = without_shape_check(argument)
         nested = (
@@ -177,20 +187,21 @@ def _single_use_terms(
 def _by_dtype(products: list[Variable]) -> list[list[Variable]]:
     groups: dict[tuple, list[Variable]] = {}
     for product in products:
-        operands = product_of(without_shape_check(product))
-        dtypes = tuple(operand.type.dtype for operand in operands)
+        dtypes = tuple(operand.type.dtype for operand in _operands_of(product))
         groups.setdefault(dtypes, []).append(product)
     return list(groups.values())
 
 
 def merge_shared(inner: FunctionGraph, step: StepAnalysis, found: SharedOperand) -> list[Invariant]:
     """Replace the products by columns of one; returns the new invariants of the loop."""
-    matrices = [step.outer_value(product.owner.inputs[1]) for product in found.products]
+    matrices = [
+        known_tensor(step.outer_value(_operands_of(product)[1])) for product in found.products
+    ]
     joined, invariants = _new_invariant(inner, pt.join(1, *matrices), "joined")
     product = pt.dot(found.left, joined)
     copy_stack_trace(list(found.products), product)
-    start: Variable | int = 0
-    end: Variable | int = 0
+    start: TensorVariable | int = 0
+    end: TensorVariable | int = 0
     for old, matrix in zip(found.products, matrices, strict=True):
         width, added = _width(inner, matrix)
         invariants += added
@@ -202,15 +213,18 @@ def merge_shared(inner: FunctionGraph, step: StepAnalysis, found: SharedOperand)
     return invariants
 
 
-def _width(inner: FunctionGraph, matrix: Variable) -> tuple[Variable | int, list[Invariant]]:
+def _width(
+    inner: FunctionGraph, matrix: TensorVariable
+) -> tuple[TensorVariable | int, list[Invariant]]:
     if matrix.type.shape[1] is not None:
         return matrix.type.shape[1], []
-    return _new_invariant(inner, matrix.shape[1], "width")
+    width, invariants = _new_invariant(inner, matrix.shape[1], "width")
+    return known_tensor(width), invariants
 
 
 def merge_sum(inner: FunctionGraph, step: StepAnalysis, found: SumOfProducts) -> list[Invariant]:
     """Replace the sum by one with one product; returns the new invariants of the loop."""
-    operands = [product_of(without_shape_check(product)) for product in found.products]
+    operands = [_operands_of(product) for product in found.products]
     matrices = [step.outer_value(matrix) for _, matrix in operands]
     joined, invariants = _new_invariant(inner, pt.join(0, *matrices), "joined")
     product = pt.dot(pt.join(1, *(left for left, _ in operands)), joined)

@@ -15,8 +15,9 @@ which asks where a value of one copy equals the greatest of another, would be lo
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable
 from dataclasses import replace
+from typing import TypeVar
 
 from pytensor.graph.basic import Apply, Variable
 from pytensor.graph.fg import FunctionGraph
@@ -24,9 +25,11 @@ from pytensor.graph.traversal import graph_inputs
 
 from theano.pytensor_internals.graphs.rewriting import copy_stack_trace, dfs_rewriter, node_rewriter
 from theano.pytensor_internals.graphs.scan import Scan
-from theano.scan_module.loop.arguments import Loop, State, unpack
+from theano.scan_module.loop.arguments import Invariant, Loop, Sequence, State, unpack
 from theano.scan_module.loop.step_copy import copied
 from theano.scan_module.step.equal_values import NumberedValues
+
+T = TypeVar("T")
 
 
 @node_rewriter([Scan])
@@ -73,14 +76,14 @@ def _of_first_states(
     built = replace(
         kept, states=tuple(state for state in kept.ordered_states() if state in firsts)
     ).build(type(node.op))
-    results = {
+    results: dict[Variable, Variable] = {
         state.output: built.outputs[now[first]]
         for state, first in first_of.items()
         if state.output is not None
     }
-    for entry, output in built.outputs.items():
+    for entry, made in built.outputs.items():
         if entry.output is not None:
-            results.setdefault(entry.output, output)
+            results.setdefault(entry.output, made)
     for output, first_output in _equal_traces(loop, classes):
         if output is not None and first_output is not None:
             results[output] = results[first_output]
@@ -138,14 +141,18 @@ def _first_for_each(loop: Loop, classes: list[list[State]]) -> dict[Variable, Va
         for state in others:
             pairs = zip(state.reads, first.reads, strict=True)
             equal |= {own.inner: other.inner for own, other in pairs}
-    for entries in (loop.sequences, loop.invariants):
-        for first, *others in _grouped(entries, lambda entry: entry.outer):
-            equal |= {entry.inner: first.inner for entry in others}
+    groups: list[list[Sequence] | list[Invariant]]
+    groups = [
+        *_grouped(loop.sequences, lambda entry: entry.outer),
+        *_grouped(loop.invariants, lambda entry: entry.outer),
+    ]
+    for one, *same in groups:
+        equal |= {entry.inner: one.inner for entry in same}
     return equal
 
 
-def _grouped(entries: Iterable, key) -> list[list]:
-    groups: dict[Hashable, list] = {}
+def _grouped(entries: Iterable[T], key: Callable[[T], Hashable]) -> list[list[T]]:
+    groups: dict[Hashable, list[T]] = {}
     for entry in entries:
         groups.setdefault(key(entry), []).append(entry)
     return list(groups.values())

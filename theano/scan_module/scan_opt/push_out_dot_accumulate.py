@@ -11,15 +11,17 @@ order; and when the operands of all steps can be stacked, their shapes being equ
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from pytensor import tensor as pt
 from pytensor.graph.basic import Apply, Variable
 from pytensor.graph.fg import FunctionGraph
 from pytensor.tensor.basic import Alloc
+from pytensor.tensor.variable import TensorVariable
 
 from theano.configdefaults import config
+from theano.pytensor_internals.graphs.annotations import known_tensor
 from theano.rewriting.lengths import lengths_of
 from theano.rewriting.zeros import is_zero
 from theano.scan_module.loop.arguments import SIT_SOT, BuiltLoop, Loop, State, Tap
@@ -171,7 +173,7 @@ def _taken_out(
 
 
 def _findings(step: StepAnalysis, state: State, found: Accumulator | Refusal) -> Iterator[Finding]:
-    loop, terms = step.loop, is_sum(state, step)
+    loop, terms = step.loop, is_sum(state, step) or []
     if isinstance(found, Refusal):
         subject = " + ".join(describe(term, loop) for _, term in terms)
         yield Finding(f"sum over the steps of {subject}", False, found.reason)
@@ -214,7 +216,7 @@ def push_out_in_blocks(
     loop, summed = step.loop, {found.state for found in accumulators}
     rest = replace(loop, states=tuple(s for s in loop.states if s not in summed))
 
-    def run_block(block: Loop, sums: list[Variable]) -> BlockResult:
+    def run_block(block: Loop, sums: list[TensorVariable]) -> BlockResult:
         # the accumulators take part in the block with buffers of its length
         of_block = {
             found.state: replace(
@@ -239,9 +241,9 @@ def _run(
     loop: Loop,
     step: StepAnalysis,
     accumulators: list[Accumulator],
-    starts: list[Variable],
+    starts: list[TensorVariable],
     op_class: type,
-) -> tuple[BuiltLoop | None, list[Variable]]:
+) -> tuple[BuiltLoop | None, list[TensorVariable]]:
     """Build the loop without what leaves it, and the values of the sums after it."""
     reduced = {found.state: _reduced(found) for found in accumulators}
     kept = [state for state in (reduced.get(s, s) for s in loop.states) if state is not None]
@@ -262,7 +264,10 @@ def _run(
     totals = []
     for found, start in zip(accumulators, starts, strict=True):
         rest = reduced[found.state]
-        total = start if rest is None else built.outputs[rest][-1]
+        total = start
+        if rest is not None:
+            assert built is not None
+            total = built.rows(rest)[-1]
         for sign, term, plan in found.leaving:
             emitted = emit_sum(plan, outside)
             copy_lines(term, emitted, given, seen)
@@ -271,12 +276,12 @@ def _run(
     return built, totals
 
 
-def _noted(value: Variable, given: set[Variable]) -> Variable:
+def _noted(value: Variable, given: set[Variable]) -> TensorVariable:
     given.add(value)
-    return value
+    return known_tensor(value)
 
 
-def _added(total: Variable, sign: int, term: Variable) -> Variable:
+def _added(total: TensorVariable, sign: int, term: TensorVariable) -> TensorVariable:
     """Return a sum with one more term; what has nothing but zeros, as gradients start with, is left out.
 
     The loop would have refused a term of another shape than that of the zeros: so does the sum.
@@ -289,14 +294,17 @@ def _added(total: Variable, sign: int, term: Variable) -> Variable:
     )
     if stretched or not is_zero(total):
         return total + term
-    filled = total.owner is not None and isinstance(total.owner.op, Alloc)
-    lengths = total.owner.inputs[1:] if filled else lengths_of(total)  # type: ignore[union-attr]
+    lengths: Sequence[Variable]
+    if total.owner is not None and isinstance(total.owner.op, Alloc):
+        lengths = total.owner.inputs[1:]
+    else:
+        lengths = lengths_of(total)
     known = zip(lengths, total.type.broadcastable, strict=True)
     return pt.specify_shape(term, [None if one else length for length, one in known])
 
 
 def _last_values(
-    accumulators: list[Accumulator], totals: list[Variable]
+    accumulators: list[Accumulator], totals: Sequence[Variable]
 ) -> dict[Variable, Variable]:
     return {
         read: read.type.filter_variable(total)
@@ -309,8 +317,8 @@ def _reduced(found: Accumulator) -> State | None:
     """Return the state with the terms that stay; None if none does."""
     if not found.staying:
         return None
-    total = found.state.reads[0].inner
+    total = known_tensor(found.state.reads[0].inner)
     for sign, term, _ in found.staying:
-        total = total + term if sign > 0 else total - term
+        total = total + term if sign > 0 else total - known_tensor(term)
     write = Tap(found.state.writes[0].offset, total)
     return replace(found.state, writes=(write,), output=None)

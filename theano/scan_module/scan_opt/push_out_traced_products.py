@@ -19,7 +19,8 @@ from pytensor.graph.fg import FunctionGraph
 from pytensor.graph.traversal import ancestors
 from pytensor.tensor.type import TensorType
 
-from theano.scan_module.loop.arguments import Loop, Trace
+from theano.pytensor_internals.graphs.annotations import only_result
+from theano.scan_module.loop.arguments import Loop, Trace, output_of
 from theano.scan_module.loop.available_rows import Available, available_values
 from theano.scan_module.loop.roles import Roles
 from theano.scan_module.report.describe import describe
@@ -135,5 +136,7 @@ def push_out(
     available |= {value: Available(trace) for value, trace in new_traces.items()}
     all_steps = AllSteps(step, {v: values_of_all_steps(available[v], loop, built) for v in read})
     replacements = built.replacements()
-    replacements |= {trace.output: all_steps.value(trace.inner) for trace in leaving}
+    replacements |= {
+        output_of(trace): only_result(all_steps.value(trace.inner)) for trace in leaving
+    }
     return replacements

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pytensor.graph.basic import clone_get_equiv
+from pytensor.graph.basic import Apply, clone_get_equiv
 from pytensor.graph.fg import FunctionGraph
 
 from theano.pytensor_internals.graphs.rewriting import GraphRewriter
@@ -31,4 +31,6 @@ class RecordLoops(GraphRewriter):
         history.inputs = tuple(graph.inputs)
         for number, node in enumerate(nodes):
             node.tag.loop_origins = (number,)
-            history.records.append(LoopRecord(number, copies[node]))
+            copy = copies[node]
+            assert isinstance(copy, Apply)
+            history.records.append(LoopRecord(number, copy))

@@ -19,7 +19,9 @@ from pytensor.graph.fg import FunctionGraph
 from pytensor.graph.traversal import ancestors
 from pytensor.tensor.basic import Split
 from pytensor.tensor.elemwise import DimShuffle
+from pytensor.tensor.variable import TensorVariable
 
+from theano.pytensor_internals.graphs.annotations import known_tensor, only_result
 from theano.pytensor_internals.graphs.kinds import is_a
 from theano.pytensor_internals.graphs.order import in_order
 from theano.pytensor_internals.graphs.rewriting import copy_stack_trace
@@ -62,10 +64,11 @@ class JoinedOperand:
         """Return where the rows, or the columns, of the matrix are that each part is multiplied by."""
         axis = -1 if self.joined_left else 0
         lengths = [step.outer_shape(part)[axis] for part in self.parts]
-        places, start = [], 0
+        places: list[slice] = []
+        start: TensorVariable | int = 0
         for length in lengths[:-1]:
             known = static_length(length)
-            end = start + (length if known is None else known)
+            end = start + (known_tensor(length) if known is None else known)
             places.append(slice(start, end))
             start = end
         return [*places, slice(start, None)]
@@ -73,7 +76,8 @@ class JoinedOperand:
     def of_part(self, part: Variable, matrix: Variable) -> Variable:
         """Return the product of a part with its rows or columns of the matrix."""
         operands = (part, matrix) if self.joined_left else (matrix, part)
-        return self.product.owner.op(*operands)  # type: ignore[union-attr]
+        assert self.product.owner is not None
+        return only_result(self.product.owner.op(*operands))
 
 
 @dataclass(frozen=True)
@@ -170,6 +174,7 @@ def _found(loop: Loop, step: StepAnalysis) -> list[JoinedOperand | SplitResult |
     inner = FunctionGraph(loop.inner_inputs, loop.inner_outputs, clone=False)
     found: list[JoinedOperand | SplitResult | Refused] = []
     for node in in_order(inner):
+        one: JoinedOperand | SplitResult | Refused | None
         if is_a(node.op, Split):
             one = _split_product(node, inner, loop, step)
         else:
@@ -253,9 +258,10 @@ def _split_product(
 def _without_dimshuffle(value: Variable, axis: int) -> tuple[Variable, int]:
     """Return what a value is, but for the order of its axes, and where an axis of the value is in it."""
     node = value.owner
-    if node is None or not is_a(node.op, DimShuffle) or node.op.new_order[axis] == "x":
+    if node is None or not is_a(node.op, DimShuffle):
         return value, axis
-    return node.inputs[0], node.op.new_order[axis]
+    before = node.op.new_order[axis]
+    return (value, axis) if isinstance(before, str) else (node.inputs[0], before)
 
 
 def _read_by_steps(loop: Loop) -> list[Variable]:
@@ -272,7 +278,7 @@ def _split_operand(
     inner: FunctionGraph, step: StepAnalysis, found: JoinedOperand
 ) -> list[Invariant]:
     """Replace a product by a sum of products; returns the new invariants of the loop."""
-    matrix = step.outer_value(found.matrix)
+    matrix = known_tensor(step.outer_value(found.matrix))
     axis = 0 if found.joined_left else 1
     invariants = [_as_invariant(_part_of(matrix, place, axis)) for place in found.places(step)]
     terms = [
@@ -302,7 +308,7 @@ def _split_result(inner: FunctionGraph, step: StepAnalysis, found: SplitResult) 
     return invariants
 
 
-def _part_of(matrix: Variable, place: slice, axis: int) -> Variable:
+def _part_of(matrix: TensorVariable, place: slice, axis: int) -> TensorVariable:
     return matrix[place] if axis == 0 else matrix[:, place]
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from pytensor.graph.basic import Apply
+from pytensor.graph.basic import Apply, Variable
 from pytensor.graph.fg import FunctionGraph
 from pytensor.graph.traversal import graph_inputs
 
@@ -34,7 +34,9 @@ def _drop_dead_results_of(graph: FunctionGraph, node: Apply) -> None:
 
 def without_dead_results(loop: Loop, graph: FunctionGraph) -> Loop | None:
     """Return the same loop with those results that a graph or its step reads; None if these are all."""
-    kept = _read_results(loop, [entry for entry in loop.results if graph.clients[entry.output]])
+    clients = graph.clients
+    read = [v for v in loop.results if v.output is not None and clients[v.output]]
+    kept = _read_results(loop, read)
     if len(kept) == len(loop.results):
         return None
     return replace(
@@ -45,8 +47,11 @@ def without_dead_results(loop: Loop, graph: FunctionGraph) -> Loop | None:
     ).without_unused_inputs()
 
 
-def _read_results(loop: Loop, read: list) -> set[State | Trace | Untraced]:
+def _read_results(
+    loop: Loop, read: list[State | Trace | Untraced]
+) -> set[State | Trace | Untraced]:
     """Results of a loop, and those that later steps read to compute them."""
+    readers: dict[Variable, State | Untraced]
     readers = {tap.inner: state for state in loop.states for tap in state.reads}
     readers |= {entry.inner_input: entry for entry in loop.untraced}
     kept = set(read)
@@ -59,7 +64,7 @@ def _read_results(loop: Loop, read: list) -> set[State | Trace | Untraced]:
         kept |= needed
 
 
-def _computed(entry: State | Trace | Untraced) -> list:
+def _computed(entry: State | Trace | Untraced) -> list[Variable]:
     """Return what each step computes for a result."""
     if isinstance(entry, State):
         return [tap.inner for tap in entry.writes]

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from pytensor.graph.basic import Constant, Variable
 from pytensor.tensor.basic import Join
 from pytensor.tensor.elemwise import DimShuffle
 
+from theano.pytensor_internals.graphs.annotations import known_tensor
 from theano.pytensor_internals.graphs.kinds import is_a
 from theano.pytensor_internals.operations.axes import axis_apart
 
@@ -22,7 +25,7 @@ def parts_along(value: Variable, axis: int) -> list[Variable] | None:
         order = list(node.op.new_order)
         if node.op.drop or order[axis] == "x":
             return None
-        parts = parts_along(node.inputs[0], order[axis])
+        parts = parts_along(node.inputs[0], int(order[axis]))
         return None if parts is None else [_in_order(part, order) for part in parts]
     if not is_a(node.op, Join):
         return None
@@ -43,10 +46,11 @@ def _known_to_be_one(value: Variable, but_for: int) -> tuple[bool, ...]:
     return (*flags[:but_for], *flags[but_for + 1 :])
 
 
-def _in_order(part: Variable, order: list[int | str]) -> Variable:
+def _in_order(part: Variable, order: Sequence[int | str]) -> Variable:
     """Return a part with its axes in another order, by one operation."""
     node = part.owner
     if node is not None and is_a(node.op, DimShuffle) and not node.op.drop:
         before = node.op.new_order
-        return node.inputs[0].dimshuffle(*("x" if k == "x" else before[k] for k in order))
-    return part.dimshuffle(*order)
+        composed = ("x" if isinstance(k, str) else before[k] for k in order)
+        return known_tensor(node.inputs[0]).dimshuffle(*composed)
+    return known_tensor(part).dimshuffle(*order)

@@ -16,6 +16,7 @@ from pytensor.graph.traversal import ancestors
 from pytensor.tensor.shape import Shape as ShapeOp
 from pytensor.tensor.shape import Shape_i
 
+from theano.pytensor_internals.graphs.annotations import only_result
 from theano.pytensor_internals.graphs.graph import frozen_graph_inside
 from theano.pytensor_internals.graphs.kinds import is_a
 from theano.pytensor_internals.graphs.not_negative import symbol_of_length
@@ -69,7 +70,7 @@ def output_shapes(node: Apply, input_shapes: Sequence[Shape]) -> list[Shape]:
     if roles.may_stop:
         # only the loop itself knows how many steps it makes
         shapes = [
-            None if shape is None else (Shape_i(0)(output), *shape[1:])
+            None if shape is None else (only_result(Shape_i(0)(output)), *shape[1:])
             for shape, output in zip(shapes, node.outputs, strict=False)
         ]
     return shapes + known.untraced
@@ -208,7 +209,7 @@ def _lengths(
         if static is not None:
             yield pt.constant(static, dtype="int64")
         elif length is None:
-            yield Shape_i(axis)(output)
+            yield only_result(Shape_i(axis)(output))
         else:
             yield _substituted(length, known)
 

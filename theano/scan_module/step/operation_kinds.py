@@ -85,7 +85,7 @@ _CHEAP = Kind(cheap=True)
 _PRODUCT = Kind(is_product=True)
 _ALONG_AXIS = Kind(False, NONE, over_all_steps.along_axis, rows_of_first=True)
 
-KINDS: dict[type[Op], Kind] = {
+KINDS: dict[type, Kind] = {
     Elemwise: Kind(True, NONE, over_all_steps.elementwise),
     DimShuffle: Kind(True, NONE, over_all_steps.transposed),
     CAReduce: Kind(False, NONE, over_all_steps.reduced),

@@ -16,6 +16,7 @@ from pytensor.tensor.basic import constant, stack
 from pytensor.tensor.elemwise import Elemwise
 from pytensor.tensor.shape import Shape, Shape_i
 
+from theano.pytensor_internals.graphs.annotations import known_tensor
 from theano.pytensor_internals.graphs.kinds import is_a
 from theano.pytensor_internals.graphs.order import in_order, order_of
 from theano.pytensor_internals.graphs.shapes import length_along
@@ -35,11 +36,11 @@ def _fill(node: Apply, shape: tuple[Variable, ...]) -> Variable:
 
 
 def _shape(node: Apply, shape: tuple[Variable, ...]) -> Variable:
-    return stack([length.astype("int64") for length in shape])
+    return stack([known_tensor(length).astype("int64") for length in shape])
 
 
 def _shape_i(node: Apply, shape: tuple[Variable, ...]) -> Variable:
-    return shape[node.op.i].astype("int64")
+    return known_tensor(shape[node.op.i]).astype("int64")
 
 
 def _rule_for(node: Apply) -> Rule | None:
@@ -196,6 +197,7 @@ def _lengths_outside(loop: Loop, axes: Iterable[Axis]) -> dict[Axis, Variable]:
     whole = {entry.inner: entry.outer for entry in loop.invariants}
     whole |= {entry.inner_input: entry.outer for entry in loop.untraced}
     # the first axis of what has rows is that of the steps
+    outer: dict[Variable, tuple[Variable, int]]
     outer = {inner: (of, 1) for inner, of in rows.items()}
     outer |= {inner: (of, 0) for inner, of in whole.items()}
     return {

@@ -9,18 +9,18 @@ from pytensor.graph.basic import Variable
 _FORMATS = ("bsr", "coo", "csc", "csr", "dia", "dok", "lil")
 
 
-def is_sparse(given: Any) -> bool:
+def is_sparse(given: object) -> bool:
     """Return whether a variable or a value is a sparse matrix; it is asked without importing those."""
     matrix = given.type if isinstance(given, Variable) else given
     return getattr(matrix, "format", None) in _FORMATS
 
 
-def named(matrix: Any) -> Any:
+def named(matrix: object) -> Any:
     """Return a matrix by its name, which the text of a sparse variable leaves out."""
     return getattr(matrix, "name", None) or matrix
 
 
-def check_not_sparse(given: Any, what: str) -> None:
+def check_not_sparse(given: object, what: str) -> None:
     """Check that something that has rows, or becomes one, is an array.
 
     Raises

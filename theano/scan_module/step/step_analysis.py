@@ -9,7 +9,9 @@ from pytensor.graph.basic import Apply, Variable
 from pytensor.tensor.blockwise import Blockwise
 from pytensor.tensor.math import Dot
 from pytensor.tensor.shape import Shape_i
+from pytensor.tensor.variable import TensorVariable
 
+from theano.pytensor_internals.graphs.annotations import known_tensor
 from theano.pytensor_internals.graphs.kinds import is_a
 from theano.pytensor_internals.graphs.order import order_of
 from theano.scan_module.loop.arguments import Loop, Sequence
@@ -97,13 +99,16 @@ class StepAnalysis:
         if variable in rows:
             return [rows[variable].shape[k + 1] for k in range(variable.type.ndim)]
         whole = {entry.inner_input: entry.outer for entry in loop.untraced}
-        shape = list(self._shapes.shape(variable))
+        lengths = self._shapes.shape(variable)
+        assert lengths is not None, f"{variable} has a fixed shape"
+        shape = list(lengths)
         replacements = dict(self._outer_values)
         for node in order_of(shape, set(loop.inner_inputs)):
             if is_a(node.op, Shape_i) and node.inputs[0] in rows:
                 replacements[node.outputs[0]] = rows[node.inputs[0]].shape[node.op.i + 1]
             elif is_a(node.op, Shape_i) and node.inputs[0] in whole:
-                replacements[node.outputs[0]] = whole[node.inputs[0]].shape[node.op.i]
+                place = known_tensor(whole[node.inputs[0]])
+                replacements[node.outputs[0]] = place.shape[node.op.i]
         for node in order_of(shape, replacements):
             arguments = [replacements.get(a, a) for a in node.inputs]
             outputs = node.clone_with_new_inputs(arguments).outputs
@@ -131,13 +136,15 @@ class StepAnalysis:
     def sum_of(self, terms: SignedTerms, dtype: str) -> Variable:
         """Return the sum of signed values of the step, added in a dtype; the same one for the same terms."""
         if terms not in self._sums:
-            total = None
+            total: TensorVariable | None = None
             for sign, term in terms:
-                wide = term if term.type.dtype == dtype else term.astype(dtype)
+                tensor = known_tensor(term)
+                wide = tensor if term.type.dtype == dtype else tensor.astype(dtype)
                 if total is None:
                     total = wide if sign > 0 else -wide
                 else:
                     total = total + wide if sign > 0 else total - wide
+            assert total is not None
             self._terms_of[total] = terms
             self._sums[terms] = total
         return self._sums[terms]

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import reprlib
-from typing import Any
 
 import numpy as np
 
 
-def described(value: Any) -> str:
+def described(value: object) -> str:
     """Return what a value is: class, dtype and shape, or the value itself."""
     if hasattr(value, "dtype") and hasattr(value, "shape"):
         text = f"{type(value).__name__} of dtype {value.dtype} and shape {tuple(value.shape)}"
@@ -16,7 +15,7 @@ def described(value: Any) -> str:
     return f"{type(value).__name__} {in_a_line(value)}"
 
 
-def in_a_line(value: Any, most: int = 60) -> str:
+def in_a_line(value: object, most: int = 60) -> str:
     """Return a value as Python writes it, of which the middle may be left out."""
     brief = reprlib.Repr()
     brief.maxlist = brief.maxtuple = brief.maxstring = brief.maxother = most
@@ -24,7 +23,7 @@ def in_a_line(value: Any, most: int = 60) -> str:
     return text if len(text) <= most else text[: most - 3] + "..."
 
 
-def operation(op: Any) -> str:
+def operation(op: object) -> str:
     """Return an operation as it prints itself, without the graph inside where it prints that."""
     text = str(op)
     return text if "fgraph=" not in text.lower() else f"{text.split('{', maxsplit=1)[0]}{{...}}"

@@ -6,10 +6,11 @@ from typing import Any
 import numpy as np
 import pytensor.tensor as pt
 from pytensor.graph.replace import vectorize_graph
+from pytensor.tensor import TensorLike
 from pytensor.tensor.variable import TensorVariable
 
 
-def batched_dot(a: Any, b: Any) -> TensorVariable:
+def batched_dot(a: TensorLike, b: TensorLike) -> TensorVariable:
     """Multiply the items of `a` with those of `b`: ``result[i] = dot(a[i], b[i])``.
 
     Parameters
@@ -35,7 +36,7 @@ def batched_dot(a: Any, b: Any) -> TensorVariable:
     return _batched(pt.dot, a, b, "batched_dot")
 
 
-def batched_tensordot(x: Any, y: Any, axes: int | Sequence = 2) -> TensorVariable:
+def batched_tensordot(x: TensorLike, y: TensorLike, axes: int | Sequence = 2) -> TensorVariable:
     """Sum products of the items of `x` and `y` over several axes.
 
     Parameters
@@ -88,7 +89,7 @@ def _axes_of_items(axes: Any, x: TensorVariable, y: TensorVariable) -> Any:
     ]
 
 
-def _batched(product: Callable, a: Any, b: Any, name: str) -> TensorVariable:
+def _batched(product: Callable, a: TensorLike, b: TensorLike, name: str) -> TensorVariable:
     """Apply a product of two items to a whole batch."""
     a, b = pt.as_tensor_variable(a), pt.as_tensor_variable(b)
     for argument in (a, b):

@@ -7,6 +7,7 @@ from numpy.linalg import LinAlgError
 from pytensor.gradient import DisconnectedType
 from pytensor.tensor.variable import TensorVariable
 
+from theano.pytensor_internals.graphs.annotations import known_tensor
 from theano.raise_op import Check
 
 
@@ -24,7 +25,7 @@ class CheckWithGradient(Check):
 def checked_factor(factor: TensorVariable) -> TensorVariable:
     """Return a factor of Cholesky's, or LinAlgError where there is none, and it is NaN."""
     defined = CheckWithGradient(LinAlgError, "Matrix is not positive definite")
-    return defined(factor, ~pt.isnan(factor).any())
+    return known_tensor(defined(factor, ~pt.isnan(factor).any()))
 
 
 def finite_solution(solution: TensorVariable) -> TensorVariable:
@@ -37,4 +38,4 @@ def finite_solution(solution: TensorVariable) -> TensorVariable:
         LinAlgError,
         "Matrix is singular, or what was given is not finite: the solution has NaN or infinity",
     )
-    return finite(solution, ~(pt.isnan(solution) | pt.isinf(solution)).any())
+    return known_tensor(finite(solution, ~(pt.isnan(solution) | pt.isinf(solution)).any()))

@@ -4,6 +4,8 @@ from pytensor.gradient import DisconnectedType
 from pytensor.graph.basic import Variable
 from pytensor.tensor.linalg import Cholesky, Eigh, Eigvalsh
 
+from theano.pytensor_internals.graphs.annotations import known_tensor
+
 
 class CholeskyGrad:
     """The gradient of a Cholesky factor: ``CholeskyGrad(lower)(x, factor, factor_grad)``."""
@@ -43,6 +45,6 @@ class EigvalshGrad:
 def _zero_disconnected(outputs: list[Variable], grads: list[Variable]) -> list[Variable]:
     """Return the gradients, with zeros in place of those that are not connected."""
     return [
-        output.zeros_like() if isinstance(grad.type, DisconnectedType) else grad
+        known_tensor(output).zeros_like() if isinstance(grad.type, DisconnectedType) else grad
         for output, grad in zip(outputs, grads, strict=True)
     ]

@@ -1,12 +1,11 @@
 """The operator of a product of vectors and matrices, which takes no other tensors."""
 
-from typing import Any
-
 import pytensor.tensor as pt
+from pytensor.tensor import TensorLike
 from pytensor.tensor.variable import TensorVariable
 
 
-def _dot(x: Any, y: Any) -> TensorVariable:
+def _dot(x: TensorLike, y: TensorLike) -> TensorVariable:
     """Multiply two vectors, two matrices, or one of each.
 
     Raises

@@ -36,7 +36,7 @@ def _checked_factor(matrix: Variable) -> tuple[Variable, Apply] | None:
     """Return the factor without its check, and the check's node."""
     transpose = None
     node = matrix.owner
-    if _is_transpose(node):
+    if node is not None and _is_transpose(node):
         transpose, node = node, node.inputs[0].owner
     if node is None or not isinstance(node.op, CheckAndRaise):
         return None
@@ -47,8 +47,9 @@ def _checked_factor(matrix: Variable) -> tuple[Variable, Apply] | None:
 
 
 def _is_transpose(node: Apply | None) -> bool:
-    is_shuffle = node is not None and isinstance(node.op, DimShuffle)
-    return is_shuffle and node.op.is_left_expanded_matrix_transpose
+    if node is None or not isinstance(node.op, DimShuffle):
+        return False
+    return node.op.is_left_expanded_matrix_transpose
 
 
 def _core_of(node: Apply):

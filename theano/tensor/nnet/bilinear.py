@@ -5,6 +5,7 @@ from math import gcd
 from typing import Any
 
 import pytensor.tensor as pt
+from pytensor.tensor import TensorLike
 from pytensor.tensor.variable import TensorVariable
 
 from theano.configparser import config
@@ -92,7 +93,7 @@ def bilinear_upsampling(
     return _enlarged(images, (ratio, 1), (ratio, 1))
 
 
-def frac_bilinear_upsampling(input: Any, frac_ratio: Sequence) -> TensorVariable:
+def frac_bilinear_upsampling(input: TensorLike, frac_ratio: Sequence) -> TensorVariable:
     """Enlarge images by a fraction: see `bilinear_upsampling`.
 
     Parameters

@@ -7,9 +7,11 @@ import pytensor.tensor as pt
 from pytensor.gradient import grad_undefined
 from pytensor.graph.basic import Apply
 from pytensor.graph.op import Op
+from pytensor.tensor import TensorLike
 from pytensor.tensor.type import discrete_dtypes
 from pytensor.tensor.variable import TensorVariable
 
+from theano.pytensor_internals.graphs.annotations import known_tensor
 from theano.pytensor_internals.graphs.rewriting import copy_stack_trace, dfs_rewriter, node_rewriter
 from theano.pytensor_internals.graphs.shapes import shape_rule
 from theano.rewriting.database import FAST_RUN_TAG, register_for_tags
@@ -146,7 +148,9 @@ register_for_tags(
 )
 
 
-def sparse_block_dot(W: Any, h: Any, inputIdx: Any, b: Any, outputIdx: Any) -> TensorVariable:
+def sparse_block_dot(
+    W: Any, h: Any, inputIdx: Any, b: TensorLike, outputIdx: Any
+) -> TensorVariable:
     """Multiply blocks of vectors with blocks of a matrix, and add a bias.
 
     Parameters
@@ -172,4 +176,4 @@ def sparse_block_dot(W: Any, h: Any, inputIdx: Any, b: Any, outputIdx: Any) -> T
         )
     if h.ndim == 2:
         h, inputIdx, outputIdx = (pt.shape_padleft(value) for value in (h, inputIdx, outputIdx))
-    return sparse_block_gemv(b.take(outputIdx, axis=0), W, h, inputIdx, outputIdx)
+    return known_tensor(sparse_block_gemv(b.take(outputIdx, axis=0), W, h, inputIdx, outputIdx))

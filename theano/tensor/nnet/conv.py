@@ -2,13 +2,15 @@
 
 import warnings
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
 import pytensor.tensor as pt
 from pytensor.raise_op import CheckAndRaise
+from pytensor.tensor import TensorLike
 from pytensor.tensor.basic import get_underlying_scalar_constant_value
-from pytensor.tensor.variable import TensorVariable
+from pytensor.tensor.variable import TensorConstant, TensorVariable
 
+from theano.pytensor_internals.graphs.annotations import known_tensor
 from theano.tensor.nnet.abstract_conv import AbstractConv2d
 from theano.tensor.nnet.abstract_conv.shapes import (
     declared_lengths,
@@ -122,8 +124,8 @@ class ConvOp(AbstractConv2d):
 
 
 def conv2d(
-    input: Any,
-    filters: Any,
+    input: TensorLike,
+    filters: TensorLike,
     image_shape: Any = None,
     filter_shape: Any = None,
     border_mode: str = "valid",
@@ -175,7 +177,7 @@ def conv2d(
     operator = ConvOp(
         image[1:], kernels[2:], kernels[0], image[0], dx, dy, output_mode=border_mode, **kargs
     )
-    return operator(input, filters)
+    return known_tensor(operator(input, filters))
 
 
 def _warn_of_unrolling(**hints: Any) -> None:
@@ -193,7 +195,7 @@ def _constants(shape: Any) -> list[int | None]:
     if shape is None:
         return [None] * 4
     if not isinstance(shape, Sequence):
-        shape = pt.as_tensor_variable(shape).data
+        shape = cast("TensorConstant", pt.as_tensor_variable(shape)).data
     return [None if n is None else int(get_underlying_scalar_constant_value(n)) for n in shape]
 
 
@@ -205,5 +207,5 @@ def _of_shape(x: TensorVariable, declared: Sequence[int | None], name: str) -> T
         check = CheckAndRaise(
             ValueError, f"conv2d: expected {name} of length {declared[axis]} in dimension {axis}"
         )
-        x = check(x, holds)
+        x = known_tensor(check(x, holds))
     return x

@@ -8,6 +8,7 @@ import pytensor.tensor as pt
 from pytensor.gradient import disconnected_type
 from pytensor.graph.basic import Apply
 from pytensor.graph.op import Op
+from pytensor.tensor import TensorLike
 from pytensor.tensor.variable import TensorVariable
 
 from theano.pytensor_internals.graphs.shapes import shape_rule
@@ -27,7 +28,7 @@ __all__ = [
 
 def conv3d(
     signals: Any,
-    filters: Any,
+    filters: TensorLike,
     signals_shape: Sequence[int | None] | None = None,
     filters_shape: Sequence[int | None] | None = None,
     border_mode: str | tuple[str, str, str] = "valid",

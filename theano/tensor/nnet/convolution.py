@@ -4,6 +4,7 @@ import warnings
 from collections.abc import Sequence
 from typing import Any
 
+from pytensor.tensor import TensorLike
 from pytensor.tensor.variable import TensorVariable
 
 from theano.tensor.nnet import abstract_conv
@@ -12,8 +13,8 @@ __all__ = ["conv2d", "conv2d_transpose"]
 
 
 def conv2d(
-    input: Any,
-    filters: Any,
+    input: TensorLike,
+    filters: TensorLike,
     input_shape: Any = None,
     filter_shape: Any = None,
     border_mode: Any = "valid",
@@ -96,8 +97,8 @@ def conv2d(
 
 
 def conv2d_transpose(
-    input: Any,
-    filters: Any,
+    input: TensorLike,
+    filters: TensorLike,
     output_shape: Sequence[Any],
     filter_shape: Any = None,
     border_mode: Any = "valid",

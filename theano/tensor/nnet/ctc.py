@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from pytensor.tensor import TensorLike
 from pytensor.tensor.variable import TensorVariable
 
+from theano.pytensor_internals.graphs.annotations import known_tensor
 from theano.pytensor_internals.graphs.rewriting import copy_stack_trace, node_rewriter
 from theano.tensor.nnet.ctc_operator import ConnectionistTemporalClassification
 from theano.tensor.rewrite_registration import register_canonicalize
@@ -29,7 +31,7 @@ def ctc_available() -> bool:
     return ctc_present()
 
 
-def ctc(activations: Any, labels: Any, input_lengths: Any) -> TensorVariable:
+def ctc(activations: TensorLike, labels: Any, input_lengths: Any) -> TensorVariable:
     """Return the cost of each sequence: how unlikely its activations make its labels.
 
     A softmax of the activations of a step gives the probabilities of the classes, of which class
@@ -73,7 +75,7 @@ def ctc(activations: Any, labels: Any, input_lengths: Any) -> TensorVariable:
     >>> cost.eval().round(4).tolist() == [float(numpy.float32(numpy.log(3)).round(4))]
     True
     """
-    return ConnectionistTemporalClassification()(activations, labels, input_lengths)
+    return known_tensor(ConnectionistTemporalClassification()(activations, labels, input_lengths))
 
 
 @register_canonicalize

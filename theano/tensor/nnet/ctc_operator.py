@@ -40,7 +40,7 @@ class ConnectionistTemporalClassification(Op):
     def __init__(self, compute_grad: bool = True, openmp: bool | None = None):
         self.compute_grad = compute_grad
 
-    def make_node(self, activations: Any, labels: Any, input_lengths: Any) -> Apply:
+    def make_node(self, activations, labels, input_lengths):
         activations, labels, lengths = (
             pt.as_tensor_variable(value) for value in (activations, labels, input_lengths)
         )

@@ -4,8 +4,10 @@ from typing import Any
 
 import pytensor.tensor as pt
 from pytensor.raise_op import CheckAndRaise
+from pytensor.tensor import TensorLike
 from pytensor.tensor.variable import TensorVariable
 
+from theano.pytensor_internals.graphs.annotations import known_tensor
 from theano.tensor.nnet.neighbours_operators import Images2Neibs
 
 __all__ = ["Images2Neibs", "images2neibs", "neibs2images"]
@@ -14,7 +16,7 @@ _four_lengths = CheckAndRaise(ValueError, "neibs2images: expected a shape of fou
 
 
 def images2neibs(
-    ten4: Any, neib_shape: Any, neib_step: Any = None, mode: str = "valid"
+    ten4: TensorLike, neib_shape: Any, neib_step: Any = None, mode: str = "valid"
 ) -> TensorVariable:
     """Make each window of each image a row of a matrix.
 
@@ -40,11 +42,11 @@ def images2neibs(
     >>> T.nnet.neighbours.images2neibs(image, (2, 2)).eval()[0].tolist()
     [0, 1, 4, 5]
     """
-    return Images2Neibs(mode)(ten4, neib_shape, neib_step)
+    return known_tensor(Images2Neibs(mode)(ten4, neib_shape, neib_step))
 
 
 def neibs2images(
-    neibs: Any, neib_shape: Any, original_shape: Any, mode: str = "valid"
+    neibs: TensorLike, neib_shape: Any, original_shape: Any, mode: str = "valid"
 ) -> TensorVariable:
     """Put windows that lie side by side, as `images2neibs` returns them, together again.
 
@@ -72,7 +74,7 @@ def neibs2images(
         raise NotImplementedError(f"neibs2images: expected mode valid or ignore_borders: {mode!r}")
     neibs, neib_shape = pt.as_tensor_variable(neibs), pt.as_tensor_variable(neib_shape)
     given = pt.as_tensor_variable(original_shape)
-    given = _four_lengths(given, pt.eq(given.shape[0], 4))
+    given = known_tensor(_four_lengths(given, pt.eq(given.shape[0], 4)))
     shape = [given[axis] for axis in range(4)]
     # A row of windows is a row of images as wide as a window: its columns are taken in turn.
     turned = pt.stack([shape[-1] // neib_shape[1], neib_shape[1]])

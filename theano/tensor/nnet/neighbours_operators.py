@@ -10,6 +10,7 @@ import pytensor.tensor as pt
 from pytensor.gradient import DisconnectedType, disconnected_type
 from pytensor.graph.basic import Apply
 from pytensor.graph.op import Op
+from pytensor.tensor import TensorLike
 from pytensor.tensor.type import TensorType
 
 from theano.pytensor_internals.graphs.shapes import shape_rule
@@ -142,7 +143,7 @@ class _BetweenImagesAndRows(Op):
     def __str__(self):
         return f"{type(self).__name__}{{{self.mode}}}"
 
-    def _operands(self, ten4: Any, neib_shape: Any, neib_step: Any) -> list[Any]:
+    def _operands(self, ten4: TensorLike, neib_shape: Any, neib_step: Any) -> list[Any]:
         neib_step = neib_shape if neib_step is None else neib_step
         operands = [pt.as_tensor_variable(value) for value in (ten4, neib_shape, neib_step)]
         for name, variable, ndim in zip(
@@ -185,7 +186,7 @@ class _BetweenImagesAndRows(Op):
 class Images2Neibs(_BetweenImagesAndRows):
     """Make each window of each image a row of a matrix: image by image, along their rows."""
 
-    def make_node(self, ten4: Any, neib_shape: Any, neib_step: Any = None) -> Apply:
+    def make_node(self, ten4, neib_shape, neib_step=None):
         operands = self._operands(ten4, neib_shape, neib_step)
         return Apply(self, operands, [TensorType(operands[0].dtype, shape=(None, None))()])
 
@@ -234,7 +235,7 @@ class Images2NeibsGrad(_BetweenImagesAndRows):
     # Results are as large as the shapes of the operands say, whatever is in the operands.
     sized_by_operands = True
 
-    def make_node(self, ten4: Any, rows: Any, neib_shape: Any, neib_step: Any = None) -> Apply:
+    def make_node(self, ten4, rows, neib_shape, neib_step=None):
         images, *numbers = self._operands(ten4, neib_shape, neib_step)
         rows = pt.as_tensor_variable(rows)
         if rows.ndim != 2:

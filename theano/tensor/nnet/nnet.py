@@ -4,7 +4,7 @@
 from typing import Any
 
 import pytensor.tensor as pt
-from pytensor.tensor import special
+from pytensor.tensor import TensorLike, special
 from pytensor.tensor.variable import TensorVariable
 
 from theano.tensor.linear_algebra.batched import batched_dot
@@ -117,21 +117,21 @@ def relu(x: Any, alpha: Any = 0) -> TensorVariable:
     return 0.5 * (1 + alpha) * x + 0.5 * (1 - alpha) * abs(x)
 
 
-def elu(x: Any, alpha: Any = 1) -> TensorVariable:
+def elu(x: TensorLike, alpha: Any = 1) -> TensorVariable:
     """Return `x` where it is positive, and ``alpha * (exp(x) - 1)`` elsewhere."""
     x = pt.as_tensor_variable(x)
     # The minimum keeps the branch that is not taken, and its derivative, finite.
     return pt.switch(x > 0, x, alpha * pt.expm1(pt.minimum(x, 0)))
 
 
-def selu(x: Any) -> TensorVariable:
+def selu(x: TensorLike) -> TensorVariable:
     """Return the scaled `elu` that keeps the mean at 0 and the variance at 1."""
     x = as_float(x)
     scale, alpha = (pt.constant(n, dtype=x.dtype) for n in (1.0507009873554805, 1.6732632423543772))
     return scale * elu(x, alpha)
 
 
-def softsign(x: Any) -> TensorVariable:
+def softsign(x: TensorLike) -> TensorVariable:
     """Return ``x / (1 + abs(x))``."""
     x = pt.as_tensor_variable(x)
     return x / (1 + abs(x))
@@ -202,7 +202,7 @@ def categorical_crossentropy(coding_dist: Any, true_dist: Any) -> TensorVariable
     )
 
 
-def crossentropy_softmax_1hot_with_bias(x: Any, b: Any, y_idx: Any, **kwargs: Any):
+def crossentropy_softmax_1hot_with_bias(x: TensorLike, b: TensorLike, y_idx: Any, **kwargs: Any):
     """Return ``(cost, probabilities)`` for the scores ``x + b`` and the classes `y_idx`.
 
     Parameters
@@ -218,19 +218,19 @@ def crossentropy_softmax_1hot_with_bias(x: Any, b: Any, y_idx: Any, **kwargs: An
     return crossentropy_softmax_argmax_1hot_with_bias(x, b, y_idx, **kwargs)[:2]
 
 
-def crossentropy_softmax_1hot(x: Any, y_idx: Any):
+def crossentropy_softmax_1hot(x: TensorLike, y_idx: Any):
     """Return ``(cost, probabilities)`` for the scores `x` and the classes `y_idx`."""
     scores = as_matrix_of_floats(x, "crossentropy_softmax_1hot")
     return crossentropy_softmax_1hot_with_bias(scores, pt.zeros_like(scores[0]), y_idx)
 
 
-def crossentropy_softmax_max_and_argmax_1hot_with_bias(x: Any, b: Any, y_idx: Any):
+def crossentropy_softmax_max_and_argmax_1hot_with_bias(x: TensorLike, b: TensorLike, y_idx: Any):
     """Return ``(cost, probabilities, greatest one, its class)`` for the scores ``x + b``."""
     cost, probabilities = crossentropy_softmax_1hot_with_bias(x, b, y_idx)
     return cost, probabilities, pt.max(probabilities, axis=-1), pt.argmax(probabilities, axis=-1)
 
 
-def crossentropy_softmax_max_and_argmax_1hot(x: Any, y_idx: Any):
+def crossentropy_softmax_max_and_argmax_1hot(x: TensorLike, y_idx: Any):
     """Return ``(cost, probabilities, greatest one, its class)`` for the scores `x`."""
     cost, probabilities = crossentropy_softmax_1hot(x, y_idx)
     return cost, probabilities, pt.max(probabilities, axis=-1), pt.argmax(probabilities, axis=-1)
@@ -264,7 +264,7 @@ def confusion_matrix(actual: Any, pred: Any) -> list[TensorVariable]:
 
 
 def h_softmax(
-    x: Any,
+    x: TensorLike,
     batch_size: int,
     n_outputs: int,
     n_classes: int,

@@ -8,6 +8,7 @@ import pytensor.tensor as pt
 from pytensor.scalar.math import Sigmoid as ScalarSigmoid
 from pytensor.scalar.math import Softplus as ScalarSoftplus
 from pytensor.scalar.math import sigmoid as scalar_sigmoid
+from pytensor.tensor import TensorLike
 from pytensor.tensor.math import sigmoid, softplus
 from pytensor.tensor.variable import TensorVariable
 
@@ -41,13 +42,13 @@ register_local_1msigmoid = False
 sigmoid_inplace = inplace.sigmoid_inplace
 
 
-def as_float(x: Any) -> TensorVariable:
+def as_float(x: TensorLike) -> TensorVariable:
     """Make `x` a tensor of the dtype that a float function of it has."""
     x = pt.as_tensor_variable(x)
     return x.astype(sigmoid(x).dtype)
 
 
-def hard_sigmoid(x: Any) -> TensorVariable:
+def hard_sigmoid(x: TensorLike) -> TensorVariable:
     """Approximate `sigmoid` by three straight lines: 0, then ``0.2 x + 0.5``, then 1.
 
     Parameters
@@ -64,7 +65,7 @@ def hard_sigmoid(x: Any) -> TensorVariable:
     return pt.clip(x * slope + shift, 0, 1)
 
 
-def ultra_fast_sigmoid(x: Any) -> TensorVariable:
+def ultra_fast_sigmoid(x: TensorLike) -> TensorVariable:
     """Approximate `sigmoid` without an exponential, to within 0.03.
 
     Parameters

@@ -74,7 +74,8 @@ class _NoSeed(ISeedSequence):
 
 def state_from(values: dict) -> np.random.RandomState:
     """Make a generator of what `RandomState.get_state` gave."""
-    state = np.random.RandomState(np.random.MT19937(_NoSeed()))
+    # NumPy takes any `ISeedSequence`, which its annotation leaves out
+    state = np.random.RandomState(np.random.MT19937(_NoSeed()))  # type: ignore[arg-type]
     state.set_state(values)
     return state
 

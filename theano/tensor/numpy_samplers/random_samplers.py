@@ -43,10 +43,10 @@ def permutation_helper(
     """Draw permutations of the integers below `n`: one, or one for each element of `shape`."""
     if n.ndim:
         raise ValueError(f"permutation: expected n of 0 dimensions, got {n.ndim}")
-    shape, n = shape or (), int(n)
-    sampled = np.empty((*shape, n), dtype="int64")
+    shape, count = shape or (), int(n)
+    sampled = np.empty((*shape, count), dtype="int64")
     for place in np.ndindex(*shape):
-        sampled[place] = random_state.permutation(n)
+        sampled[place] = random_state.permutation(count)
     return sampled
 
 

@@ -5,6 +5,7 @@ from functools import partial
 from typing import Any
 
 import pytensor.tensor as pt
+from pytensor.graph.basic import Variable
 from pytensor.tensor import extra_ops
 from pytensor.tensor.variable import TensorVariable
 
@@ -28,7 +29,9 @@ class CumOp(metaclass=StandIn, made=extra_ops.CumOp):
     """
 
     @staticmethod
-    def make(axis: int | None = None, mode: str = "add") -> Callable[[Any], TensorVariable]:
+    def make(
+        axis: int | None = None, mode: str = "add"
+    ) -> Callable[..., Variable | list[Variable]]:
         if mode not in ("add", "mul"):
             raise ValueError(f"CumOp: expected the mode 'add' or 'mul', got {mode!r}")
         if axis is not None and axis >= 0:

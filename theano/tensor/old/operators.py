@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pytensor.tensor as pt
 from pytensor.graph.basic import Apply
+from pytensor.tensor import TensorLike
 from pytensor.tensor.basic import AllocDiag as _PyTensorAllocDiag
 from pytensor.tensor.math import Argmax
 from pytensor.tensor.variable import TensorVariable
@@ -92,7 +93,7 @@ class Tile:
     def __init__(self, ndim: int):
         self.ndim = ndim
 
-    def __call__(self, x: Any, reps: Any) -> TensorVariable:
+    def __call__(self, x: TensorLike, reps: Any) -> TensorVariable:
         return tile(x, reps, self.ndim)
 
 

@@ -1,16 +1,19 @@
 """Functions on shapes whose Theano 1.0 signature differs from PyTensor's."""
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import pytensor.tensor as pt
 from pytensor.graph.basic import Variable
 from pytensor.raise_op import Assert
+from pytensor.tensor import TensorLike
 from pytensor.tensor.elemwise import DimShuffle
 from pytensor.tensor.type import integer_dtypes
 from pytensor.tensor.variable import TensorVariable
 
+from theano.pytensor_internals.graphs.annotations import known_tensor
 from theano.pytensor_internals.operations import axes
 from theano.support.views_as_lists import as_list
 from theano.tensor.as_tensor import as_tensor_variable
@@ -37,7 +40,7 @@ def stack(*tensors: Any, **kwargs: Any) -> TensorVariable:
     ValueError
         There is nothing to stack.
     TypeError
-        An unknown keyword, or an axis given twice.
+        An unknown keyword, an axis given twice, or tensors of different numbers of dimensions.
 
     Examples
     --------
@@ -57,8 +60,9 @@ def stack(*tensors: Any, **kwargs: Any) -> TensorVariable:
     if isinstance(tensors[0], list | tuple):
         if len(tensors) > 2 or (len(tensors) == 2 and "axis" in kwargs):
             raise TypeError("stack: expected a sequence of tensors and one axis")
-        tensors, axis = tensors[0], tensors[1] if len(tensors) == 2 else axis
-    elif isinstance(tensors[0], Variable) and len(tensors) == 1 and tensors[0].ndim:
+        axis = tensors[1] if len(tensors) == 2 else axis
+        tensors = tuple(tensors[0])
+    elif isinstance(tensors[0], Variable) and len(tensors) == 1 and tensors[0].type.ndim:
         raise TypeError("stack: expected a sequence of tensors, got one tensor")
     else:
         warnings.warn(
@@ -66,10 +70,12 @@ def stack(*tensors: Any, **kwargs: Any) -> TensorVariable:
             DeprecationWarning,
             stacklevel=2,
         )
-    return pt.stack([as_tensor_variable(tensor) for tensor in tensors], axis=axis)
+    tensors = tuple(map(as_tensor_variable, tensors))
+    with _ranks_named("stack", tensors):
+        return pt.stack(tensors, axis=axis)
 
 
-def flatten(x: Any, ndim: int | None = None, outdim: int | None = None) -> TensorVariable:
+def flatten(x: TensorLike, ndim: int | None = None, outdim: int | None = None) -> TensorVariable:
     """Reshape `x` to `ndim` dimensions, keeping the first ``ndim - 1`` of them.
 
     Parameters
@@ -98,12 +104,12 @@ def flatten(x: Any, ndim: int | None = None, outdim: int | None = None) -> Tenso
     return pt.flatten(x, wanted)
 
 
-def reshape(x: Any, newshape: Any, ndim: int | None = None) -> TensorVariable:
+def reshape(x: TensorLike, newshape: Any, ndim: int | None = None) -> TensorVariable:
     """Give `x` another shape; `ndim` is needed when `newshape` has an unknown length."""
     return pt.reshape(x, newshape, ndim=ndim)
 
 
-def tile(x: Any, reps: Any, ndim: int | None = None) -> TensorVariable:
+def tile(x: TensorLike, reps: Any, ndim: int | None = None) -> TensorVariable:
     """Repeat `x` along each dimension.
 
     Parameters
@@ -131,14 +137,14 @@ def tile(x: Any, reps: Any, ndim: int | None = None) -> TensorVariable:
     x = pt.as_tensor_variable(x)
     if ndim is not None and ndim < x.ndim:
         raise ValueError(f"tile: expected ndim of at least {x.ndim} for {x.type}, got {ndim}")
-    if ndim is None and isinstance(reps, Variable) and reps.ndim == 1:
+    if ndim is None and isinstance(reps, Variable) and reps.type.ndim == 1:
         ndim = max(pt.get_vector_length(reps), x.ndim)
     if ndim is None:
         return pt.tile(x, reps)
-    if isinstance(reps, Variable) and reps.ndim == 1:
-        count = reps.shape[0]
+    if isinstance(reps, Variable) and reps.type.ndim == 1:
+        count = known_tensor(reps).shape[0]
         checked = Assert(f"tile: expected at most ndim={ndim} numbers")(reps, pt.le(count, ndim))
-        every = pt.join(0, pt.ones(ndim - count, dtype=reps.dtype), checked)
+        every = pt.join(0, pt.ones(ndim - count, dtype=reps.type.dtype), checked)
         return pt.tile(x, [every[axis] for axis in range(ndim)])
     counts = list(reps) if isinstance(reps, Sequence) else [reps]
     if len(counts) > ndim:
@@ -155,14 +161,14 @@ def _check_counts(reps: Any) -> None:
             raise ValueError(f"tile: expected integers as reps, got {count} of {kind}")
 
 
-def transpose(x: Any, axes: Sequence[int] | None = None) -> TensorVariable:
+def transpose(x: TensorLike, axes: Sequence[int] | None = None) -> TensorVariable:
     """Put the dimensions of `x` in another order, the reverse one by default."""
     x = pt.as_tensor_variable(x)
     order = tuple(range(x.ndim))[::-1] if axes is None else tuple(axes)
-    result = DimShuffle(input_ndim=x.ndim, new_order=order)(x)
+    result = known_tensor(DimShuffle(input_ndim=x.ndim, new_order=order)(x))
     if x.name and axes is None:
         result.name = f"{x.name}.T"
-    return result
+    return known_tensor(result)
 
 
 def concatenate(tensor_list: Sequence[Any], axis: Any = 0) -> TensorVariable:
@@ -171,7 +177,7 @@ def concatenate(tensor_list: Sequence[Any], axis: Any = 0) -> TensorVariable:
     Raises
     ------
     TypeError
-        The tensors are not in a tuple or a list.
+        The tensors are not in a tuple or a list, or have different numbers of dimensions.
     """
     tensor_list = as_list(tensor_list)
     if not isinstance(tensor_list, tuple | list):
@@ -179,10 +185,42 @@ def concatenate(tensor_list: Sequence[Any], axis: Any = 0) -> TensorVariable:
             "concatenate: The 'tensors' argument must be a tuple or a list, make sure you did not "
             f"forget () or [] around them, got {tensor_list}"
         )
-    return axes.join(axis, *map(as_tensor_variable, tensor_list))
+    tensors = tuple(map(as_tensor_variable, tensor_list))
+    with _ranks_named("concatenate", tensors):
+        return axes.join(axis, *tensors)
 
 
-def split(x: Any, splits_size: Any, n_splits: int, axis: Any = 0):
+def join(axis: Any, *tensors_list: Any) -> TensorVariable:
+    """Join tensors along an axis, which may be a variable.
+
+    Raises
+    ------
+    TypeError
+        The tensors have different numbers of dimensions.
+    """
+    tensors = tuple(map(as_tensor_variable, tensors_list))
+    with _ranks_named("join", tensors):
+        return axes.join(axis, *tensors)
+
+
+@contextmanager
+def _ranks_named(operation: str, tensors: Sequence[TensorVariable]) -> Iterator[None]:
+    """Raise a TypeError that names the first tensor of another rank than the first of all."""
+    try:
+        yield
+    except TypeError as error:
+        ranks = [tensor.ndim for tensor in tensors]
+        place = next((k for k, rank in enumerate(ranks) if rank != ranks[0]), 0)
+        if not place:
+            raise
+        raise TypeError(
+            f"{operation}: expected tensors of the same number of dimensions, but tensors[0]"
+            f" ({tensors[0]}) has {ranks[0]}, and tensors[{place}] ({tensors[place]}) has"
+            f" {ranks[place]}"
+        ) from error
+
+
+def split(x: TensorLike, splits_size: Any, n_splits: int, axis: Any = 0):
     """Cut `x` along `axis` into `n_splits` parts, whose lengths are `splits_size`."""
     parts = axes.split(x, splits_size, n_splits=n_splits, axis=axis)
     if isinstance(parts, Variable):

@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytensor.tensor as pt
+from pytensor.tensor import TensorLike
 from pytensor.tensor.variable import TensorVariable
 
 from theano.tensor.nnet import abstract_conv
@@ -11,8 +12,8 @@ __all__ = ["conv2d"]
 
 
 def conv2d(
-    input: Any,
-    filters: Any,
+    input: TensorLike,
+    filters: TensorLike,
     image_shape: Any = None,
     filter_shape: Any = None,
     border_mode: str = "valid",

@@ -6,8 +6,10 @@ import warnings
 from typing import Any
 
 import pytensor.tensor as pt
+from pytensor.tensor import TensorLike
 from pytensor.tensor.variable import TensorVariable
 
+from theano.pytensor_internals.graphs.annotations import known_tensor
 from theano.tensor.signal.pooling.older_names import by_newer_names
 from theano.tensor.signal.pooling.operators import (
     AveragePoolGrad,
@@ -31,7 +33,7 @@ __all__ = [
 ]
 
 
-def max_pool_2d_same_size(input: Any, patch_size: Any) -> TensorVariable:
+def max_pool_2d_same_size(input: TensorLike, patch_size: Any) -> TensorVariable:
     """Return `input` with zeros where an element is not the greatest of its patch.
 
     Parameters
@@ -55,7 +57,7 @@ def max_pool_2d_same_size(input: Any, patch_size: Any) -> TensorVariable:
     [[0.0, 0.0, 0.0, 0.0], [0.0, 5.0, 0.0, 7.0]]
     """
     greatest = Pool(True)(input, patch_size)
-    return MaxPoolGrad(True)(input, greatest, greatest, patch_size)
+    return known_tensor(MaxPoolGrad(True)(input, greatest, greatest, patch_size))
 
 
 def _pool(input, ws, ignore_border, stride, pad, mode, ds, st, padding, ndim: int):
@@ -75,7 +77,7 @@ def _pool(input, ws, ignore_border, stride, pad, mode, ds, st, padding, ndim: in
 
 
 def pool_2d(
-    input: Any,
+    input: TensorLike,
     ws: Any = None,
     ignore_border: bool | None = None,
     stride: Any = None,
@@ -130,7 +132,7 @@ def pool_2d(
 
 
 def pool_3d(
-    input: Any,
+    input: TensorLike,
     ws: Any = None,
     ignore_border: bool | None = None,
     stride: Any = None,

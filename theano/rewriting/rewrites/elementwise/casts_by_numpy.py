@@ -20,7 +20,9 @@ from theano.pytensor_internals.graphs.rewriting import copy_stack_trace, node_re
 class CastByNumPy(Elemwise):
     """A cast of an array, by NumPy as a whole."""
 
-    def prepare_node(self, node: Apply, storage_map: Any, compute_map: Any, impl: Any) -> None:
+    def prepare_node(
+        self, node: Apply, storage_map: object, compute_map: object, impl: object
+    ) -> None:
         """No function of single elements is needed."""
 
     def perform(self, node: Apply, inputs: Any, output_storage: Any) -> None:

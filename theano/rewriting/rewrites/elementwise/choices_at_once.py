@@ -49,7 +49,7 @@ def _with(pairs: list[tuple[Variable, Variable]], node: Apply):
     return zip(pairs, node.outputs, strict=True)
 
 
-def _of_one_shape(shapes: Any, variables: Collection[Any]) -> bool:
+def _of_one_shape(shapes: object, variables: Collection[Any]) -> bool:
     """Return whether variables are arrays that are known to have the same lengths."""
     if not all(isinstance(variable.type, TensorType) for variable in variables):
         return False
@@ -61,7 +61,7 @@ def _of_one_shape(shapes: Any, variables: Collection[Any]) -> bool:
     )
 
 
-def _cannot_fail(shapes: Any, node: Apply) -> bool:
+def _cannot_fail(shapes: object, node: Apply) -> bool:
     op = node.op
     if isinstance(op, _CANNOT_FAIL):
         return True

@@ -47,7 +47,7 @@ def _of_whole_product(node: Apply) -> Any:
     return _of_nested(node, above, below, exponents) or _of_sum(above, below, exponents)
 
 
-def _is_product(node: Any) -> bool:
+def _is_product(node: Apply) -> bool:
     return is_a(node.op, Elemwise) and isinstance(node.op.scalar_op, Mul | TrueDiv)
 
 
@@ -83,7 +83,7 @@ def _of_sum(above: list, below: list, exponents: list) -> Any:
     return None
 
 
-def _terms(variable: Any) -> list[Any]:
+def _terms(variable: Variable) -> list[Any]:
     node = variable.owner
     return list(node.inputs) if node is not None and node.op in (add, sub) else []
 
@@ -97,6 +97,6 @@ def _has_exponential(term: Any, exponent: Variable) -> bool:
     return any(_exponent_of(v) is exponent for v in factors)
 
 
-def _exponent_of(variable: Any) -> Variable | None:
+def _exponent_of(variable: Variable) -> Variable | None:
     found = is_exp(variable)
     return None if found is None or found[0] else found[1]

@@ -15,11 +15,12 @@ from typing import Any
 import numpy as np
 from pytensor.graph.basic import Apply, Constant, Variable
 from pytensor.graph.fg import FunctionGraph
-from pytensor.scalar.basic import Cast, Composite, Second, Switch
+from pytensor.scalar.basic import Cast, Composite, Second, Switch, get_scalar_type
 from pytensor.tensor.basic import cast
 from pytensor.tensor.elemwise import DimShuffle, Elemwise
 from pytensor.tensor.math import exp
 
+from theano.pytensor_internals.graphs.graph import compares_replacements
 from theano.pytensor_internals.graphs.kinds import is_a
 from theano.pytensor_internals.graphs.order import in_order
 from theano.pytensor_internals.graphs.rewriting import copy_stack_trace
@@ -72,7 +73,7 @@ def _arithmetic_nodes(fgraph: FunctionGraph) -> Iterator[tuple[Apply, str]]:
     for node in fgraph.apply_nodes:
         op = node.op
         kind: Any = type(getattr(op, "scalar_op", None))
-        if is_a(op, Elemwise) and _is_arithmetic(kind) and len(node.outputs) == 1:
+        if is_a(op, Elemwise) and is_arithmetic(kind) and len(node.outputs) == 1:
             dtype = node.outputs[0].type.dtype
             if dtype[0] in "iuf" and any(_is_converted(v, dtype) for v in node.inputs):
                 found[node] = dtype
@@ -87,12 +88,13 @@ def _is_converted(operand: Any, dtype: str) -> bool:
     return operand.type.dtype != dtype or _is_cast(operand.owner)
 
 
-def _is_cast(node: Any) -> bool:
+def _is_cast(node: Apply) -> bool:
     return node is not None and is_a(node.op, Elemwise) and is_a(node.op.scalar_op, Cast)
 
 
 @functools.cache
-def _is_arithmetic(kind: Any) -> bool:
+def is_arithmetic(kind: Any) -> bool:
+    """Return whether scalar operations of a class compute the same, whatever dtype holds the operands."""
     return kind.__module__.startswith(_ARITHMETIC_OF) and not issubclass(kind, _NO_ARITHMETIC)
 
 
@@ -124,7 +126,7 @@ def _widened(operand: Any, dtype: str) -> Variable:
     return _with_lines_of(operand, exp(_with_lines_of(exponent, cast(exponent, dtype))))
 
 
-def _with_lines_of(old: Any, new: Any) -> Any:
+def _with_lines_of(old: object, new: object) -> Any:
     copy_stack_trace(old, new)
     return new
 
@@ -147,6 +149,12 @@ def _is_widened(operand: Any, dtype: str) -> bool:
 def _replace(fgraph: FunctionGraph, node: Apply, operands: list[Variable]) -> bool:
     """Let a node read other operands, unless what it computes would have fewer digits then."""
     (old,) = node.outputs
+    if not compares_replacements(fgraph) and _reads_in_place(node, operands):
+        for place, operand in enumerate(operands):
+            fgraph.change_node_input(
+                node, place, operand, reason=_REASON, import_missing=True, check=False
+            )
+        return True
     try:
         (new,) = node.op.make_node(*operands).outputs
     except TypeError:
@@ -160,3 +168,19 @@ def _replace(fgraph: FunctionGraph, node: Apply, operands: list[Variable]) -> bo
     copy_stack_trace(old, new)
     fgraph.replace(old, new, reason=_REASON, import_missing=True)
     return True
+
+
+def _reads_in_place(node: Apply, operands: list[Variable]) -> bool:
+    """Return whether a node computes the same type from other operands, so that it can be kept."""
+    op: Any = node.op
+    dtypes = tuple(operand.type.dtype for operand in operands)  # type: ignore[attr-defined]
+    return not op.inplace_pattern and _computed(op.scalar_op, dtypes) == node.outputs[0].type.dtype
+
+
+@functools.cache
+def _computed(scalar_op: Any, dtypes: tuple[str, ...]) -> str | None:
+    """Return the dtype of what a scalar operation computes; None where it does not."""
+    try:
+        return scalar_op.make_node(*(get_scalar_type(dtype)() for dtype in dtypes)).outputs[0].dtype
+    except TypeError:
+        return None

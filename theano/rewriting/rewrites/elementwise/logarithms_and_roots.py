@@ -107,11 +107,11 @@ def square_of_root(fgraph: FunctionGraph, node: Apply) -> list[Variable] | None:
     return None
 
 
-def _is_power(variable: Any) -> bool:
+def _is_power(variable: Variable) -> bool:
     return variable.owner is not None and variable.owner.op == exp
 
 
-def _has_terms(variable: Any) -> bool:
+def _has_terms(variable: Variable) -> bool:
     """Return whether a factor is a sum, perhaps with axes of length 1."""
     node = variable.owner
     while node is not None and is_a(node.op, DimShuffle):
@@ -119,14 +119,14 @@ def _has_terms(variable: Any) -> bool:
     return node is not None and (node.op in (add, sub) or is_a(node.op, Sum))
 
 
-def _taken_from_one(variable: Any) -> Any:
+def _taken_from_one(variable: Variable) -> Any:
     node = variable.owner
     if node is None or node.op != sub or not _is(node.inputs[0], 1):
         return None
     return node.inputs[1]
 
 
-def _squared(variable: Any) -> Any:
+def _squared(variable: Variable) -> Any:
     """Return what a variable is the square of, or None."""
     node = variable.owner
     if node is None:

@@ -70,9 +70,7 @@ class Guarded(NodeRewriter):
         if not self._holds(fgraph, node):
             self._refuse(node)
             return None
-        replaced: Any = self.rewriter.transform(
-            fgraph, node, enforce_tracks=enforce_tracks, **kwargs
-        )
+        replaced = self.replaced(fgraph, node, enforce_tracks=enforce_tracks, **kwargs)
         if not replaced:
             return replaced
         if isinstance(replaced, dict):
@@ -85,6 +83,10 @@ class Guarded(NodeRewriter):
             self._refuse(node)
             return None
         return made
+
+    def replaced(self, fgraph: FunctionGraph, node: Apply, **kwargs: Any) -> Any:
+        """Return what the rewrite gives for a node of which it is right."""
+        return self.rewriter.transform(fgraph, node, **kwargs)
 
     def _refuse(self, node: Apply) -> None:
         if self.remembers:
@@ -101,7 +103,7 @@ class Guarded(NodeRewriter):
         return str(self.name)
 
 
-def _is_tracked(op: Op, tracked: Any) -> bool:
+def _is_tracked(op: Op, tracked: object) -> bool:
     """Return whether an operation is one that a class, an operation or a pattern of them stands for."""
     if isinstance(tracked, OpPattern):
         return tracked.match_op(op)

@@ -51,7 +51,7 @@ def places_exist(graph: FunctionGraph, node: Apply) -> bool:
     )
 
 
-def _is_known_within(index: Any, length: int | None) -> bool:
+def _is_known_within(index: object, length: int | None) -> bool:
     """Return whether an index is a constant whose places an axis is known to have."""
     if not is_a(index, Constant) or length is None:
         return False
@@ -70,7 +70,7 @@ def every_place_is_there(graph: FunctionGraph, node: Apply) -> bool:
     )
 
 
-def _is_of_counts(places: Any) -> bool:
+def _is_of_counts(places: object) -> bool:
     data = np.asarray(places)
     return data.dtype.kind in "iu" and bool((data >= 0).all())
 
@@ -177,13 +177,17 @@ def writes_where_there_are_places(graph: FunctionGraph, node: Apply) -> bool:
     )
 
 
-def writes_of_one_dtype(graph: FunctionGraph, node: Apply) -> bool:
-    """Return whether what is written and what was written before add up in the array's dtype.
+def writes_that_add_up(graph: FunctionGraph, node: Apply) -> bool:
+    """Return whether what is written and what was written before add up, in the array's dtype.
 
-    What is set takes the place of what was written, which is not added to it.
+    What is set takes the place of what was written, which is not added to it. Where others read the
+    array that was written before, it is made all the same: of a chain of n such arrays, the last would
+    have a sum of n increments.
     """
     if node.op.set_instead_of_inc:  # type: ignore[attr-defined]
         return True
+    if len(graph.clients[node.inputs[0]]) > 1:
+        return False
     before = node.inputs[0].owner
     values = [node.inputs[1], *(before.inputs[1:2] if before is not None else ())]
     dtypes = [v.type.dtype for v in values if hasattr(v.type, "dtype")]

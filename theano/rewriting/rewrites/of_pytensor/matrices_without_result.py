@@ -58,18 +58,18 @@ class WithErrors(Guarded):
 _not_singular = CheckAndRaise(LinAlgError, "Singular matrix")
 
 
-def solution_where_inverse_exists(product: Apply, solution: Any) -> Any:
+def solution_where_inverse_exists(product: Apply, solution: object) -> Any:
     """``solve(A, b)`` for ``inv(A).dot(b)``: it is finite where both are, or A is singular."""
     finite = [_finite(operand) for v in product.inputs for operand in _inverted_in(v)]
     return _not_singular(solution, _finite(solution) | ~pt.all(pt.stack(finite)))
 
 
-def checked_reciprocals(inverse: Apply, diagonal: Any) -> Any:
+def checked_reciprocals(inverse: Apply, diagonal: object) -> Any:
     """``diag(1 / d)`` for ``inv(diag(d))``: no element is zero, or the matrix is singular."""
     return _not_singular(diagonal, pt.neq(_diagonal(inverse.inputs[0]), 0).all())
 
 
-def defined_roots(factor: Apply, roots: Any) -> Any:
+def defined_roots(factor: Apply, roots: object) -> Any:
     """``diag(sqrt(d))`` for ``cholesky(diag(d))``: NaN where the matrix is not positive definite."""
     positive = (_diagonal(factor.inputs[0]) > 0).all(axis=-1)
     return pt.switch(positive[..., None, None], roots, _nan(roots))
@@ -153,7 +153,7 @@ def _is_factor(triangle: Variable) -> bool:
     return node is not None and isinstance(_core(node), Cholesky)
 
 
-def _diagonal(matrix: Any) -> Any:
+def _diagonal(matrix: object) -> Any:
     return pt.diagonal(matrix, axis1=-2, axis2=-1)
 
 

@@ -27,6 +27,8 @@ from theano.pytensor_internals.operations.tensor_rewrites import (
     svd_of_diag,
     uncanonicalize,
 )
+from theano.rewriting.canonical_sums import PRODUCTS, SUMS
+from theano.rewriting.distribution import saves_operations
 from theano.rewriting.rewrites import static_lengths
 from theano.rewriting.rewrites.elementwise import fused_maps
 from theano.rewriting.rewrites.elementwise.exp_over_1_plus_exp import exp_over_1_plus_exp
@@ -43,6 +45,7 @@ from theano.rewriting.rewrites.of_pytensor.logarithms_of_products import (
     InDtypeOfProduct,
     real_if_its_factors_are,
 )
+from theano.rewriting.rewrites.of_pytensor.partial_sums import KeepsPartialSums
 from theano.rewriting.rewrites.of_pytensor.repeated_values import reduced_from_value
 from theano.rewriting.rewrites.of_pytensor.same_reductions import (
     SameReduction,
@@ -99,12 +102,13 @@ INSTEAD: dict[NodeRewriter, NodeRewriter] = {
     subtensor.local_read_of_write_same_indices: rows_read_back,
     **KEEPING_LINES,
     uncanonicalize.local_dimshuffle_subtensor: row_of_length_one,
-    math.local_add_canonizer: Guarded(
-        math.local_add_canonizer, where.of_numbers, where.constants_stay_finite
+    math.local_add_canonizer: KeepsPartialSums(
+        math.local_add_canonizer, where.of_numbers, where.constants_stay_finite, form=SUMS
     ),
-    math.local_mul_canonizer: Guarded(
-        math.local_mul_canonizer, accepts=where.constants_stay_in_range
+    math.local_mul_canonizer: KeepsPartialSums(
+        math.local_mul_canonizer, accepts=where.constants_stay_in_range, form=PRODUCTS
     ),
+    math.local_greedy_distributor: Guarded(math.local_greedy_distributor, saves_operations),
     **_guarded(where.nested_in_one_dtype, [elemwise.flatten_nested_add_mul]),
     inverse.inv_to_solve: matrices.WithErrors(
         inverse.inv_to_solve, matrices.solution_where_inverse_exists
@@ -184,5 +188,5 @@ INSTEAD: dict[NodeRewriter, NodeRewriter] = {
     **_guarded(
         reduced_from_value, [] if local_careduce_of_alloc is None else [local_careduce_of_alloc]
     ),
-    **_guarded(parts.writes_of_one_dtype, [subtensor.local_write_of_write_same_indices]),
+    **_guarded(parts.writes_that_add_up, [subtensor.local_write_of_write_same_indices]),
 }

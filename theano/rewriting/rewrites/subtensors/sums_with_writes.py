@@ -59,7 +59,7 @@ def _adds_to_zeros(write: Apply) -> bool:
     return all(has_unique_indices(index) for index in indices)
 
 
-def _has_shape_of(graph: FunctionGraph, variable: Any, zeros: Any) -> bool:
+def _has_shape_of(graph: FunctionGraph, variable: Variable, zeros: Any) -> bool:
     """Return whether a variable is known to have the shape of an array of zeros."""
     if variable.type.broadcastable != zeros.type.broadcastable:
         return False

@@ -39,12 +39,17 @@ def increments_in_turn(graph: FunctionGraph, node: Apply) -> list[Variable] | No
 
 
 def _is_part_of_a_sum(graph: FunctionGraph, variable: Variable) -> bool:
-    """Return whether a variable is read by a sum alone, of its type."""
+    """Return whether a variable is read by a sum alone, of its form."""
     readers = graph.clients[variable]
     if len(readers) != 1:
         return False
     reader = readers[0][0]
-    return reader.op == add and reader.outputs[0].type.is_super(variable.type)
+    return reader.op == add and _is_of_form(variable, reader.outputs[0].type)
+
+
+def _is_of_form(term: Any, kind: Any) -> bool:
+    """Return whether a term has the elements that the sum of a type has: none is repeated."""
+    return term.type.dtype == kind.dtype and term.type.broadcastable == kind.broadcastable
 
 
 def _taken_apart(
@@ -63,7 +68,7 @@ def _taken_apart(
             writes.append(met)
             continue
         owner = met.owner
-        alone = owner is not None and len(graph.clients[met]) == 1 and kind.is_super(met.type)
+        alone = owner is not None and len(graph.clients[met]) == 1 and _is_of_form(met, kind)
         if alone and isinstance(owner.op, _WRITES) and not owner.op.set_instead_of_inc:
             waiting += [(owner, True), (owner.inputs[0], True)]
         elif alone and owner.op == add:

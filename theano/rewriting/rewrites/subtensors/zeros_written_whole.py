@@ -39,7 +39,7 @@ def zeros_written_whole(graph: FunctionGraph, node: Apply) -> list[Variable] | N
     return [result]
 
 
-def _is_whole(entry: Any, length: Any) -> bool:
+def _is_whole(entry: object, length: object) -> bool:
     """Return whether a slice goes over all of an axis, in order."""
     if not isinstance(entry, slice) or entry.step not in (None, 1):
         return False

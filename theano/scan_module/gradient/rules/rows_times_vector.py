@@ -13,6 +13,8 @@ from pytensor.tensor.shape import Reshape, Shape
 from pytensor.tensor.subtensor import Subtensor
 from pytensor.tensor.type import TensorType
 
+from theano.pytensor_internals.graphs.annotations import only_result
+
 
 class RowsTimesVector(Op):
     """A product of a tensor, as a matrix of its rows, and a vector: to be differentiated only.
@@ -28,7 +30,7 @@ class RowsTimesVector(Op):
     def __init__(self, type: TensorType):
         self.type = type
 
-    def make_node(self, tensor: Variable, vector: Variable, lengths: Variable) -> Apply:
+    def make_node(self, tensor, vector, lengths):
         """Make a node; the vector may be a column; `lengths` are those of the matrix."""
         return Apply(self, [tensor, vector, lengths], [self.type()])
 
@@ -66,7 +68,7 @@ def rows_times_vector(product: Apply, operands: Sequence[Variable]) -> Variable 
         return None
     if tensor.type.ndim < 3 or not _keeps_rows(tensor, lengths):
         return None
-    return RowsTimesVector(result.type)(tensor, vector, lengths)
+    return only_result(RowsTimesVector(result.type)(tensor, vector, lengths))
 
 
 def _keeps_rows(tensor: Variable, lengths: Variable) -> bool:

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from pytensor.graph.basic import Apply, Variable
+from pytensor.graph.op import Op
 from pytensor.graph.replace import graph_replace
 from pytensor.tensor.math import Dot
 
+from theano.pytensor_internals.graphs.annotations import only_result
 from theano.pytensor_internals.graphs.order import order_of
 from theano.pytensor_internals.operations.tensor import GRADIENT_RULES
 from theano.scan_module.gradient.rules.rows_times_vector import rows_times_vector
@@ -15,11 +17,14 @@ from theano.scan_module.gradient.rules.rows_times_vector import rows_times_vecto
 # The class of an operator -> what a node of it, with these inputs, is to be differentiated as;
 # None where it is to be differentiated as it is.
 Rule = Callable[[Apply, Sequence[Variable]], Variable | None]
+
+
+def _rule_of(operator: Callable[[Op], Op]) -> Rule:
+    return lambda node, inputs: only_result(operator(node.op)(*inputs))
+
+
 RULES: Mapping[type, Rule] = {
-    **{
-        kind: lambda node, inputs, operator=operator: operator(node.op)(*inputs)
-        for kind, operator in GRADIENT_RULES.items()
-    },
+    **{kind: _rule_of(operator) for kind, operator in GRADIENT_RULES.items()},
     Dot: rows_times_vector,
 }
 
@@ -50,7 +55,7 @@ def with_rules(outputs: Sequence[Variable]) -> tuple[list[Variable], dict[Variab
 
 
 def without_rules(
-    values: Sequence[Variable], stands_for: Mapping[Variable, Variable]
+    values: Sequence[Variable], stands_for: dict[Variable, Variable]
 ) -> list[Variable]:
     """Values computed from what `with_rules` made, computed from what it stands for instead."""
     return graph_replace(list(values), stands_for, strict=False) if stands_for else list(values)

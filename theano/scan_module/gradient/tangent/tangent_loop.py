@@ -5,6 +5,7 @@ Each state and trace has its tangent next to it in the same loop, so that a step
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from pytensor import tensor as pt
@@ -12,6 +13,7 @@ from pytensor.gradient import disconnected_type
 from pytensor.graph.basic import Apply, Variable
 from pytensor.graph.traversal import ancestors
 
+from theano.pytensor_internals.graphs.annotations import known_tensor
 from theano.pytensor_internals.graphs.scan import Scan as PyTensorScan
 from theano.scan_module.gradient.dependence import dependents
 from theano.scan_module.gradient.step_gradient import is_connected, is_differentiable
@@ -30,7 +32,7 @@ from theano.scan_module.loop.arguments import (
 
 
 def loop_pushforward(
-    node: Apply, tangents: list[Variable], op_class: type[PyTensorScan]
+    node: Apply, tangents: Iterable[Variable], op_class: type[PyTensorScan]
 ) -> list[Variable]:
     """Directional derivatives of a loop's outputs.
 
@@ -62,11 +64,11 @@ def loop_pushforward(
 
 
 def _tangent_loop(
-    loop: Loop, given: dict[Variable, Variable], inner_tangents: dict[Variable, Variable]
+    loop: Loop, given: Mapping[Variable, Variable], inner_tangents: dict[Variable, Variable]
 ) -> tuple[Loop, dict[State | Trace | Untraced, State | Trace]]:
     """Return a loop that computes each state and trace together with its tangent."""
     sequences = [
-        Sequence(_tangent_of(entry.outer, given), inner_tangents[entry.inner])
+        Sequence(known_tensor(_tangent_of(entry.outer, given)), inner_tangents[entry.inner])
         for entry in loop.sequences
         if entry.inner in inner_tangents
     ]
@@ -91,11 +93,11 @@ def _tangent_loop(
             strict=True,
         )
     )
-    pairs: dict[State | Trace | Untraced, State | Trace] = {}
+    states: dict[State, State] = {}
     for state in loop.ordered_states():
         if is_differentiable(state.writes[0].inner) and state.reads[0].inner in inner_tangents:
-            pairs[state] = State(
-                _tangent_of(state.outer, given),
+            states[state] = State(
+                known_tensor(_tangent_of(state.outer, given)),
                 tuple(Tap(tap.offset, inner_tangents[tap.inner]) for tap in state.reads),
                 tuple(
                     Tap(tap.offset, tangents[tap.inner].astype(tap.inner.type.dtype))
@@ -103,19 +105,23 @@ def _tangent_loop(
                 ),
                 state.kind,
             )
-    for trace in loop.traces:
-        if is_differentiable(trace.inner):
-            pairs[trace] = Trace(trace.length, tangents[trace.inner])
+    traces = {
+        trace: Trace(trace.length, tangents[trace.inner])
+        for trace in loop.traces
+        if is_differentiable(trace.inner)
+    }
     alongside = replace(
         loop,
         sequences=(*loop.sequences, *sequences),
-        states=(*loop.states, *(pairs[s] for s in loop.ordered_states() if s in pairs)),
-        traces=(*loop.traces, *(pairs[t] for t in loop.traces if t in pairs)),
+        states=(*loop.states, *states.values()),
+        traces=(*loop.traces, *traces.values()),
         invariants=(*loop.invariants, *invariants),
         settings=replace(
             loop.settings, name=f"rop_of_{loop.settings.name}" if loop.settings.name else None
         ),
     )
+    pairs: dict[State | Trace | Untraced, State | Trace] = dict(states.items())
+    pairs.update(traces.items())
     return alongside, pairs
 
 
@@ -125,7 +131,8 @@ def _constant_places(loop: Loop, given: dict[Variable, Variable]) -> set[Variabl
     def is_given(entry: Sequence | State | Invariant) -> bool:
         return is_connected(given[entry.outer])
 
-    moving = {entry.inner for entry in (*loop.sequences, *loop.invariants) if is_given(entry)}
+    moving = {entry.inner for entry in loop.sequences if is_given(entry)}
+    moving |= {entry.inner for entry in loop.invariants if is_given(entry)}
     values = list(ancestors([tap.inner for state in loop.states for tap in state.writes]))
     joining = [state for state in loop.states if is_given(state)]
     still = [state for state in loop.states if not is_given(state)]
@@ -142,6 +149,6 @@ def _of_constant_output(output: Variable) -> Variable:
     return pt.zeros_like(output) if is_differentiable(output) else disconnected_type()
 
 
-def _tangent_of(outer: Variable, given: dict[Variable, Variable]) -> Variable:
+def _tangent_of(outer: Variable, given: Mapping[Variable, Variable]) -> Variable:
     tangent = given[outer]
     return tangent if is_connected(tangent) else pt.zeros_like(outer)

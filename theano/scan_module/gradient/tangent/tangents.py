@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from pytensor.compile.builders import OpFromGraph
@@ -23,6 +24,12 @@ from pytensor.scalar.basic import Mul, TrueDiv
 from pytensor.tensor.elemwise import Elemwise
 from pytensor.tensor.type import continuous_dtypes, discrete_dtypes
 
+from theano.pytensor_internals.graphs.annotations import (
+    ForDisconnected,
+    OnDisconnected,
+    all_results,
+    known_tensor,
+)
 from theano.pytensor_internals.graphs.graph import copy_of_graph_inside
 from theano.pytensor_internals.graphs.kinds import is_a
 from theano.pytensor_internals.graphs.order import order_of
@@ -34,7 +41,8 @@ def tangents_of(
     values: Sequence[Variable],
     wrt: Sequence[Variable],
     directions: Sequence[Variable],
-    **options: str,
+    disconnected_outputs: OnDisconnected = "raise",
+    return_disconnected: ForDisconnected = "zero",
 ) -> list[Any]:
     """Return the derivatives of values along directions.
 
@@ -42,8 +50,8 @@ def tangents_of(
     ----------
     values, wrt, directions
         What is differentiated, with respect to what, and one direction for each of these.
-    **options
-        ``disconnected_outputs`` and ``return_disconnected`` of PyTensor's ``pushforward``.
+    disconnected_outputs, return_disconnected
+        As PyTensor's ``pushforward`` has them.
 
     Raises
     ------
@@ -51,10 +59,11 @@ def tangents_of(
         If an operation has no rule.
     """
     held = {variable: _placeholder(variable) for variable in _to_hold(values, wrt)}
+    options = disconnected_outputs, return_disconnected
     if not held:
-        return _pushforward(values, wrt, directions, options)
+        return _pushforward(values, wrt, directions, *options)
     variables = clone_replace([*values, *wrt], held)
-    found = _pushforward(variables[: len(values)], variables[len(values) :], directions, options)
+    found = _pushforward(variables[: len(values)], variables[len(values) :], directions, *options)
     back = {place: variable for variable, place in held.items()}
     return [tangent if tangent is None else clone_replace(tangent, back) for tangent in found]
 
@@ -63,9 +72,17 @@ def _pushforward(
     values: Sequence[Variable],
     wrt: Sequence[Variable],
     directions: Sequence[Variable],
-    options: dict[str, str],
+    disconnected_outputs: OnDisconnected,
+    return_disconnected: ForDisconnected,
 ) -> list[Any]:
     """Return the directions of values, where PyTensor compares what is given and heeds the options."""
+    # (f, wrt, directions, ...) -> the directions of `f`, by the rules of operations
+    push = partial(
+        pushforward,
+        disconnected_outputs=disconnected_outputs,
+        return_disconnected=return_disconnected,
+        use_op_pushforward=True,
+    )
     known = _tangents(values, dict(zip(wrt, directions, strict=False)))
     places, found = [], {}
     for value in values:
@@ -74,19 +91,12 @@ def _pushforward(
         tangent = known.get(value)
         if tangent is None and value.owner is not None:
             # of other variables; an operation on the way that has no tangent is an error all the same
-            (pushed,) = pushforward(
-                [value], list(wrt), list(directions), use_op_pushforward=True, **options
-            )
-            tangent = value.zeros_like() if pushed is not None and is_connected(pushed) else None
+            (pushed,) = all_results(push([value], list(wrt), list(directions)))
+            if pushed is not None and is_connected(pushed):
+                tangent = known_tensor(value).zeros_like()
         if tangent is not None and is_connected(tangent):
             found[place] = tangent
-    tangents = pushforward(
-        places,
-        [*wrt, *found],
-        [*directions, *found.values()],
-        use_op_pushforward=True,
-        **options,
-    )
+    tangents = all_results(push(places, [*wrt, *found], [*directions, *found.values()]))
     return [
         tangent if tangent is None or place in found else clone_replace(tangent, {place: value})
         for tangent, place, value in zip(tangents, places, values, strict=True)
@@ -156,7 +166,7 @@ def _as_large(variable: Variable, tangent: Variable) -> Variable:
     """Return the tangent with the dimensions of a variable; that of `zero_grad` is one number."""
     dimensions = getattr(variable.type, "ndim", 0)
     if getattr(tangent.type, "ndim", dimensions) < dimensions:
-        return variable.zeros_like() + tangent  # type: ignore[attr-defined]
+        return known_tensor(variable).zeros_like() + tangent
     return tangent
 
 
@@ -164,7 +174,7 @@ def _fitting(variable: Variable, tangent: Variable) -> Variable:
     """Return the tangent in the precision of a floating variable; that of an integer may be floating."""
     dtype = getattr(variable.type, "dtype", None)
     if dtype in continuous_dtypes and getattr(tangent.type, "dtype", dtype) != dtype:
-        return tangent.astype(dtype)
+        return known_tensor(tangent).astype(dtype)
     return tangent
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any
 
 from pytensor.compile.ops import view_op
 from pytensor.configdefaults import config
@@ -19,14 +18,22 @@ from pytensor.graph.traversal import ancestors
 from pytensor.tensor.basic import constant
 from pytensor.tensor.type import discrete_dtypes
 
+from theano.pytensor_internals.graphs.annotations import (
+    ForDisconnected,
+    OnDisconnected,
+    all_results,
+    known_tensor,
+    only_result,
+)
+
 
 def tangents_by_transposition(
     values: Sequence[Variable],
     wrt: Sequence[Variable],
-    directions: Sequence[Variable],
-    disconnected_outputs: str = "raise",
-    return_disconnected: str = "zero",
-) -> list[Any]:
+    directions: Sequence[Variable | None],
+    disconnected_outputs: OnDisconnected = "raise",
+    return_disconnected: ForDisconnected = "zero",
+) -> list[Variable]:
     """Return the derivatives of values along directions.
 
     Parameters
@@ -44,9 +51,9 @@ def tangents_by_transposition(
         If an operation has no gradient.
     """
     # nothing else depends on these zeros, which need no value when the function is called
-    weights = [value.zeros_like(dtype=_weight_dtype(value)) for value in values]
-    gradients = pullback(
-        apart(list(values)),
+    weights = [known_tensor(value).zeros_like(dtype=_weight_dtype(value)) for value in values]
+    found = pullback(
+        apart(values),
         list(wrt),
         weights,
         disconnected_inputs="ignore",
@@ -54,16 +61,17 @@ def tangents_by_transposition(
     )
     pairs = [
         (gradient, direction)
-        for gradient, direction in zip(gradients, directions, strict=True)
+        for gradient, direction in zip(all_results(found), directions, strict=True)
         if direction is not None and not isinstance(gradient.type, DisconnectedType)
     ] or [(constant(0.0), constant(0.0))]
-    return pullback(
+    results = pullback(
         apart([gradient for gradient, _ in pairs]),
         weights,
         [direction for _, direction in pairs],
         disconnected_inputs=disconnected_outputs,
         return_disconnected=return_disconnected,
     )
+    return all_results(results)
 
 
 def _weight_dtype(value: Variable) -> str:
@@ -71,7 +79,7 @@ def _weight_dtype(value: Variable) -> str:
     return config.floatX if dtype in discrete_dtypes else dtype
 
 
-def apart(values: list[Variable]) -> list[Variable]:
+def apart(values: Sequence[Variable]) -> list[Variable]:
     """Return the values, as separate values where one is computed from another, or named again.
 
     What is known of the gradient of a value takes the place of what others add to it, and what is
@@ -79,4 +87,4 @@ def apart(values: list[Variable]) -> list[Variable]:
     """
     above = set(ancestors([v for value in values if value.owner for v in value.owner.inputs]))
     times = Counter(values)
-    return [view_op(v) if v in above or times[v] > 1 else v for v in values]
+    return [only_result(view_op(v)) if v in above or times[v] > 1 else v for v in values]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from html import escape
+from typing import overload
 
 from theano.scan_module.report.headings import LEFT
 from theano.scan_module.report.loop_reports import LoopReport
@@ -107,6 +108,14 @@ def _numbers(loop: LoopReport) -> str:
         f"Bytes written per step: "
         f"{change(counted(loop.bytes_before), counted(loop.bytes_after))}."
     )
+
+
+@overload
+def counted(number: int | str) -> str: ...
+
+
+@overload
+def counted(number: int | str | None) -> str | None: ...
 
 
 def counted(number: int | str | None) -> str | None:

@@ -18,7 +18,9 @@ from pytensor.graph.fg import FunctionGraph
 from pytensor.graph.traversal import apply_depends_on
 from pytensor.tensor.basic import AllocEmpty
 from pytensor.tensor.subtensor import IncSubtensor, Subtensor
+from pytensor.tensor.variable import TensorVariable
 
+from theano.pytensor_internals.graphs.annotations import all_results, known_tensor, only_result
 from theano.pytensor_internals.operations.tensor import get_idx_list
 from theano.scan_module.loop.constant_index import constant_index
 from theano.scan_module.loop.roles import Roles, given_to, steps_given_to
@@ -81,12 +83,14 @@ def why_not(node: Apply, reads: list[Read]) -> str | None:
     return None
 
 
-def _read_from(node: Apply, steps: Variable, reads: list[Read]) -> dict[Variable, Variable]:
+def _read_from(node: Apply, steps: TensorVariable, reads: list[Read]) -> dict[Variable, Variable]:
     """Return the reads of a loop that runs that many steps."""
-    outputs = node.op(*_inputs(node, steps), return_list=True)
+    outputs = all_results(node.op(*_inputs(node, steps), return_list=True))
     shorter = dict(zip(node.outputs, outputs, strict=True))
     return {
-        read.reader.outputs[0]: read.reader.op(shorter[read.output], *read.reader.inputs[1:])
+        read.reader.outputs[0]: only_result(
+            read.reader.op(shorter[read.output], *read.reader.inputs[1:])
+        )
         for read in reads
     }
 
@@ -108,7 +112,7 @@ def _steps_for(reader: Apply, position: int, initial: int, n_steps: Variable):
     return counted[1] - initial if min(counted) >= 0 else None
 
 
-def _least(n_steps: Variable, needed: list) -> Variable:
+def _least(n_steps: TensorVariable, needed: list) -> TensorVariable:
     """Return the number of steps, or the most that is needed if that is less."""
     known = max([0, *(int(steps) for steps in needed if not isinstance(steps, Variable))])
     given = [steps for steps in needed if isinstance(steps, Variable)]
@@ -117,7 +121,7 @@ def _least(n_steps: Variable, needed: list) -> Variable:
     return pt.minimum(reduce(pt.maximum, given, pt.constant(known, dtype="int64")), n_steps)
 
 
-def _inputs(node: Apply, n_steps: Variable) -> list[Variable]:
+def _inputs(node: Apply, n_steps: TensorVariable) -> list[Variable]:
     """Return the inputs of a loop that runs that many steps."""
     roles, given = Roles.of(node.op), given_to(node)
     return replace(
@@ -131,7 +135,7 @@ def _inputs(node: Apply, n_steps: Variable) -> list[Variable]:
     ).in_order()
 
 
-def _shorter(buffer: Variable, initial: int, n_steps: Variable) -> Variable:
+def _shorter(buffer: Variable, initial: int, n_steps: TensorVariable) -> Variable:
     """Return a state's buffer with rows for that many steps."""
     rows = initial + n_steps
     written = buffer.owner
@@ -144,5 +148,6 @@ def _shorter(buffer: Variable, initial: int, n_steps: Variable) -> Variable:
             and written.op.set_instead_of_inc
             and index in (slice(None, initial), slice(0, initial))
         ):
-            return written.op(empty.op(rows, *empty.inputs[1:]), *written.inputs[1:])
-    return buffer[:rows]
+            memory = only_result(empty.op(rows, *empty.inputs[1:]))
+            return only_result(written.op(memory, *written.inputs[1:]))
+    return known_tensor(buffer)[:rows]

@@ -6,11 +6,14 @@ operation without a rule stays in the loop.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from pytensor.graph.basic import Variable
 from pytensor.tensor.blockwise import Blockwise
 from pytensor.tensor.math import Dot
 from pytensor.tensor.type import TensorType
 
+from theano.pytensor_internals.graphs.annotations import known_tensor
 from theano.scan_module.step.operation_kinds import kind_of
 from theano.scan_module.step.step_analysis import StepAnalysis
 from theano.source_locations.lines import copy_lines
@@ -28,7 +31,7 @@ class AllSteps:
         Values of the step whose values of all steps are known; the sequences, for a start.
     """
 
-    def __init__(self, step: StepAnalysis, known: dict[Variable, Variable]):
+    def __init__(self, step: StepAnalysis, known: Mapping[Variable, Variable]):
         self.step = step
         self._known: dict[Variable, Variable | None] = dict(known)
         self._given = set(known)
@@ -51,7 +54,8 @@ class AllSteps:
             value = self.value(argument) if varies else self.step.outer_value(argument)
             if value is None or (not isinstance(value.type, TensorType) and varies):
                 return None
-            arguments.append((varies, value))
+            arguments.append((varies, known_tensor(value)))
+        assert node is not None
         stacked = rule(node, arguments)
         if stacked is not None:
             copy_lines(variable, stacked, {value for _, value in arguments})

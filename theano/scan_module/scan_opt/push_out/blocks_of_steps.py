@@ -15,7 +15,9 @@ from functools import reduce
 import numpy as np
 from pytensor import tensor as pt
 from pytensor.graph.basic import Constant, Variable
+from pytensor.tensor.variable import TensorVariable
 
+from theano.pytensor_internals.graphs.annotations import known_tensor, known_tensors
 from theano.scan_module.loop.arguments import BuiltLoop, Invariant, Loop, Sequence, Untraced
 from theano.scan_module.scan_opt.push_out.passed_between_blocks import Block, PassedOn
 from theano.scan_module.step.step_analysis import StepAnalysis
@@ -24,14 +26,14 @@ from theano.support.data_classes import dataclass
 
 @dataclass(frozen=True)
 class BlockResult:
-    """The work of one block: the built loop of its steps, and the sums after it."""
+    """The work of one block: the built loop of its steps, if anything of it is left, and the sums after it."""
 
-    built: BuiltLoop
-    sums: list[Variable]
+    built: BuiltLoop | None
+    sums: list[TensorVariable]
 
 
 # Given the loop of a block's steps and the sums before it, build what runs in the block.
-RunBlock = Callable[[Loop, list[Variable]], BlockResult]
+RunBlock = Callable[[Loop, list[TensorVariable]], BlockResult]
 
 
 # products of so many rows are as fast as any, and caches hold so many bytes
@@ -66,7 +68,7 @@ def _product(sizes: list[Variable]) -> Variable:
 def run_in_blocks(
     loop: Loop,
     length: Variable,
-    sums: list[Variable],
+    sums: list[TensorVariable],
     run_block: RunBlock,
     op_class: type,
     passed: PassedOn,
@@ -118,7 +120,7 @@ def run_in_blocks(
         ),
     )
     done = count * length
-    last = Block(lambda outer: outer, done, loop.n_steps - done)
+    last = Block(known_tensor, done, loop.n_steps - done)
     outputs = _after_block(last, loop, blocks.build(op_class).node.outputs, run_block, passed)
     kept = len(passed.before)
     return passed.replacements(outputs[:kept]), outputs[kept:]
@@ -130,22 +132,22 @@ def _after_block(
     """Return what a block passes on, and the sums after it, given those before it."""
     kept = len(passed.before)
     part = passed.loop_of(block, given[:kept])
-    result = run_block(part, given[kept:])
+    result = run_block(part, known_tensors(given[kept:]))
     return [*passed.after(block, given[:kept], part, result.built), *result.sums]
 
 
 class _Invariants:
     """Outer variables as they appear in the step of the loop over the blocks."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.found: dict[Variable, Invariant] = {}
 
-    def __call__(self, outer: Variable) -> Variable:
+    def __call__(self, outer: Variable) -> TensorVariable:
         if isinstance(outer, Constant):
-            return outer
+            return known_tensor(outer)
         if outer not in self.found:
             self.found[outer] = Invariant(outer, outer.type(name=outer.name))
-        return self.found[outer].inner
+        return known_tensor(self.found[outer].inner)
 
 
 def _passed_on(outer: Variable) -> Untraced:

@@ -8,7 +8,9 @@ from dataclasses import field
 from pytensor import tensor as pt
 from pytensor.graph.basic import Apply, Constant, Variable
 from pytensor.tensor.type import integer_dtypes
+from pytensor.tensor.variable import TensorVariable
 
+from theano.pytensor_internals.graphs.annotations import known_tensor, matmul
 from theano.rewriting.lengths import lengths_of
 from theano.scan_module.scan_opt.push_out.all_steps_at_once import AllSteps
 from theano.scan_module.scan_opt.push_out.sum_plans import (
@@ -42,14 +44,14 @@ class Outside:
     """
 
     step: StepAnalysis
-    values: Callable[[Variable], Variable]
-    invariant: Callable[[Variable], Variable]
-    steps: Variable
-    rows: dict[Variable, Variable] = field(default_factory=dict)
-    columns: dict[Variable, Variable] = field(default_factory=dict)
+    values: Callable[[Variable], TensorVariable]
+    invariant: Callable[[Variable], TensorVariable]
+    steps: TensorVariable
+    rows: dict[Variable, TensorVariable] = field(default_factory=dict)
+    columns: dict[Variable, TensorVariable] = field(default_factory=dict)
 
 
-def emit_sum(plan: Plan, outside: Outside) -> Variable:
+def emit_sum(plan: Plan, outside: Outside) -> TensorVariable:
     """Build the sum in the outer graph."""
     match plan:
         case Contraction(left, right):
@@ -72,7 +74,8 @@ def emit_sum(plan: Plan, outside: Outside) -> Variable:
             return outside.values(value).sum(axis=0, dtype=dtype)
         case WeightedSum(value, reads, dtype):
             known = {read: outside.values(read) for read in reads}
-            return AllSteps(outside.step, known).value(value).sum(axis=0, dtype=dtype)
+            weighted = known_tensor(AllSteps(outside.step, known).value(value))
+            return weighted.sum(axis=0, dtype=dtype)
         case Repeated(value, dtype):
             return _repeated(outside.invariant(value), outside.steps, dtype)
         case Linear(node, position, inner):
@@ -80,22 +83,23 @@ def emit_sum(plan: Plan, outside: Outside) -> Variable:
                 emit_sum(inner, outside) if k == position else outside.invariant(argument)
                 for k, argument in enumerate(node.inputs)
             ]
-            return node.op(*arguments)
+            return known_tensor(node.op(*arguments))
         case Joined(axis, parts):
             return pt.join(axis, *(emit_sum(part, outside) for part in parts))
         case Combination(signs, terms):
-            total = None
+            total: TensorVariable | None = None
             for sign, term in zip(signs, terms, strict=True):
                 emitted = emit_sum(term, outside)
                 if total is None:
                     total = emitted if sign > 0 else -emitted
                 else:
                     total = total + emitted if sign > 0 else total - emitted
+            assert total is not None
             return total
     raise TypeError(f"no way to sum {plan!r}")
 
 
-def _repeated(value: Variable, steps: Variable, dtype: str) -> Variable:
+def _repeated(value: TensorVariable, steps: TensorVariable, dtype: str) -> TensorVariable:
     """Return a value times the number of steps; zero without steps, whatever the value is."""
     if value.type.dtype in integer_dtypes or value.type.dtype == "bool":
         if dtype in integer_dtypes:
@@ -107,10 +111,13 @@ def _repeated(value: Variable, steps: Variable, dtype: str) -> Variable:
 
 
 def _view_order(operand: Variable) -> tuple:
-    return (0, 1) if viewed(operand) is operand else tuple(operand.owner.op.new_order)
+    if viewed(operand) is operand:
+        return (0, 1)
+    assert operand.owner is not None
+    return tuple(operand.owner.op.new_order)
 
 
-def _stacked_rows(operand: Variable, outside: Outside) -> Variable:
+def _stacked_rows(operand: Variable, outside: Outside) -> TensorVariable:
     """Return the operand of all steps, one above the other: (steps * rows, columns)."""
     values = outside.values(viewed(operand))
     match _view_order(operand):
@@ -125,7 +132,7 @@ def _stacked_rows(operand: Variable, outside: Outside) -> Variable:
             return values.reshape((steps * rows, 1))
 
 
-def _stacked_columns(operand: Variable, outside: Outside) -> Variable:
+def _stacked_columns(operand: Variable, outside: Outside) -> TensorVariable:
     """Return the operand of all steps, side by side: (rows, steps * columns)."""
     values = outside.values(viewed(operand))
     match _view_order(operand):
@@ -142,7 +149,7 @@ def _stacked_columns(operand: Variable, outside: Outside) -> Variable:
             return values.reshape((1, steps * rows))
 
 
-def _batched(left: Variable, right: Variable) -> Variable:
+def _batched(left: TensorVariable, right: TensorVariable) -> TensorVariable:
     """``sum_t left[t] @ right[t]`` of stacks: steps become part of the inner dimension."""
     rank = left.type.ndim
     batch = tuple(range(1, rank - 2))
@@ -153,16 +160,16 @@ def _batched(left: Variable, right: Variable) -> Variable:
     # (steps, batch…, inner, columns) -> (batch…, steps * inner, columns)
     right = right.dimshuffle(*batch, 0, rank - 2, rank - 1)
     *before, steps, inner, columns = lengths_of(right)
-    return pt.matmul(left, right.reshape((*before, steps * inner, columns)))
+    return matmul(left, right.reshape((*before, steps * inner, columns)))
 
 
-def _filter_gradient(node: Apply, outside: Outside) -> Variable:
+def _filter_gradient(node: Apply, outside: Outside) -> TensorVariable:
     images, top = (steps_as_rows(outside.values(operand)) for operand in node.inputs[:2])
     lengths = [outside.invariant(length) for length in node.inputs[2:]]
     return node.op.of_any_batch().applied(images, top, lengths)
 
 
-def _scatter(node: Apply, outside: Outside) -> Variable:
+def _scatter(node: Apply, outside: Outside) -> TensorVariable:
     base, rows, indices = node.inputs
     all_rows, all_indices = outside.values(rows), outside.values(indices).flatten()
     row_shape = lengths_of(all_rows)[indices.type.ndim + 1 :]

@@ -62,7 +62,8 @@ def farthest_from_the_end(graph: FunctionGraph, output: Variable) -> int | None:
         from_the_end(_first_index(reader)) if position == 0 else None
         for reader, position in graph.clients[output]
     ]
-    return None if None in rows else max(rows, default=None)
+    known = [row for row in rows if row is not None]
+    return max(known, default=None) if len(known) == len(rows) else None
 
 
 def from_the_end(index: int | slice | None) -> int | None:

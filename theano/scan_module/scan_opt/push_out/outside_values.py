@@ -8,7 +8,9 @@ from functools import cached_property
 from pytensor.graph.basic import Variable
 from pytensor.tensor.basic import Alloc
 from pytensor.tensor.subtensor import IncSubtensor
+from pytensor.tensor.variable import TensorVariable
 
+from theano.pytensor_internals.graphs.annotations import known_tensor
 from theano.rewriting.filled_arrays import allocated
 from theano.scan_module.loop.arguments import BuiltLoop, Loop, Sequence, State, Trace
 from theano.scan_module.loop.available_rows import Available, available_values, rows_of
@@ -57,14 +59,14 @@ class ComputedAgain:
         return None if self._all_steps.holds_product(variable) else self._all_steps.value(variable)
 
 
-def steps_run(loop: Loop, built: BuiltLoop | None) -> Variable:
+def steps_run(loop: Loop, built: BuiltLoop | None) -> TensorVariable:
     """Return the number of steps that a loop runs, once it is built; None if nothing is left to build."""
     if loop.condition is None or built is None:
         return number_of_steps(loop)
     return built.steps_run()
 
 
-def values_of_all_steps(place: Available, loop: Loop, built: BuiltLoop | None) -> Variable:
+def values_of_all_steps(place: Available, loop: Loop, built: BuiltLoop | None) -> TensorVariable:
     """Return the values of all steps, stacked along a first axis.
 
     Parameters
@@ -78,6 +80,7 @@ def values_of_all_steps(place: Available, loop: Loop, built: BuiltLoop | None) -
     """
     if isinstance(place.entry, Sequence) and loop.condition is None:
         return all_rows(place.entry, loop)
+    assert built is not None
     return rows_of(place, built)
 
 
@@ -106,14 +109,14 @@ class SummedValues:
         self._loop, self._step, self._built = loop, step, built
         added = {value: Available(trace) for value, trace in traces.items()}
         self._places = readable_outside(loop) | added
-        self._found: dict[Variable, Variable] = {}
+        self._found: dict[Variable, TensorVariable] = {}
 
-    def of(self, value: Variable) -> Variable:
+    def of(self, value: Variable) -> TensorVariable:
         """Those of a value of the step."""
         if value not in self._found:
             place = self._places.get(value)
             self._found[value] = (
-                self._again.value(value)
+                known_tensor(self._again.value(value))
                 if place is None
                 else values_of_all_steps(place, self._loop, self._built)
             )
@@ -124,17 +127,17 @@ class SummedValues:
         return ComputedAgain(self._loop, self._step)
 
 
-def initial_value(state: State) -> Variable:
+def initial_value(state: State) -> TensorVariable:
     """Return the value before the first step, without the buffer that the loop would have filled."""
     node = state.outer.owner
     if node is not None and isinstance(node.op, IncSubtensor) and node.op.set_instead_of_inc:
-        value = node.inputs[1]
+        value = known_tensor(node.inputs[1])
         if value.type.ndim == state.outer.type.ndim and value.type.shape[0] == 1:
             return _only_row(value)
     return state.outer[0]
 
 
-def _only_row(rows: Variable) -> Variable:
+def _only_row(rows: TensorVariable) -> TensorVariable:
     """Return the row of what has one, filled by itself where the rows are filled with a number."""
     node = rows.owner
     if node is not None and isinstance(node.op, Alloc) and node.inputs[0].type.ndim == 0:

@@ -15,12 +15,22 @@ from pytensor.graph.fg import FunctionGraph
 from pytensor.tensor.basic import AllocEmpty
 from pytensor.tensor.elemwise import Elemwise
 from pytensor.tensor.subtensor import Subtensor
+from pytensor.tensor.variable import TensorVariable
 
+from theano.pytensor_internals.graphs.annotations import known_tensor, only_result
 from theano.pytensor_internals.graphs.kinds import is_a
 from theano.pytensor_internals.graphs.shapes import length_along
 from theano.rewriting.lengths import lengths_of
 from theano.rewriting.zeros import is_zero
-from theano.scan_module.loop.arguments import MIT_MOT, BuiltLoop, Loop, State, Trace, Untraced
+from theano.scan_module.loop.arguments import (
+    MIT_MOT,
+    BuiltLoop,
+    Loop,
+    State,
+    Trace,
+    Untraced,
+    output_of,
+)
 from theano.scan_module.loop.constant_index import constant_index
 from theano.scan_module.loop.initial_values import memory_from
 from theano.scan_module.scan_opt.push_out.loop_reads import reads_of_last_value
@@ -30,7 +40,7 @@ from theano.scan_module.step.step_analysis import StepAnalysis
 from theano.support.data_classes import dataclass
 
 # from a variable of the graph around a loop to what it is where a block is
-Inside = Callable[[Variable], Variable]
+Inside = Callable[[Variable], TensorVariable]
 # whether nothing reads an array but a loop, or what is computed for the loop alone
 Alone = Callable[[Variable], bool]
 
@@ -40,21 +50,21 @@ class Block:
     """Steps of a loop, from one on."""
 
     inside: Inside
-    start: Variable
-    steps: Variable
+    start: TensorVariable
+    steps: TensorVariable
 
-    def part(self, buffer: Variable, before: int = 0, after: int = 0) -> Variable:
+    def part(self, buffer: TensorVariable, before: int = 0, after: int = 0) -> TensorVariable:
         """Return the rows of the steps in a buffer that has some before them, and so many more."""
         first = self.start + before
         return buffer[first : first + self.steps + after]
 
-    def rows(self, buffer: Variable, after: int = 0) -> Variable:
+    def rows(self, buffer: TensorVariable, after: int = 0) -> TensorVariable:
         """Return the rows of the steps and so many more, as what is read."""
         return _static_length(self.part(buffer, after=after), self.steps + after)
 
     def rows_outside(
         self, outer: Variable, before: int = 0, alone: Alone = lambda array: False
-    ) -> Variable:
+    ) -> TensorVariable:
         """Return the rows of the steps in an array outside, which has so many before them.
 
         Of an array that is read backwards, a part is: engines need not turn all of it around. What
@@ -70,7 +80,7 @@ class Block:
             part = self._computed(array, first, of_array)[::-1]
         return _static_length(part, self.steps)
 
-    def _computed(self, array: Variable, first: Variable, alone: Alone) -> Variable:
+    def _computed(self, array: Variable, first: TensorVariable, alone: Alone) -> TensorVariable:
         """Return the rows of the steps in an array outside, from one on."""
         node = array.owner
         if node is None or not is_a(node.op, Elemwise) or not alone(array):
@@ -81,10 +91,10 @@ class Block:
             else self._computed(operand, first, alone)
             for operand in node.inputs
         ]
-        return node.op.make_node(*rows).outputs[node.outputs.index(array)]
+        return known_tensor(node.op.make_node(*rows).outputs[node.outputs.index(array)])
 
 
-def _static_length(part: Variable, length: Variable) -> Variable:
+def _static_length(part: TensorVariable, length: TensorVariable) -> TensorVariable:
     """Return a part of static length, which PyTensor would compute from the bounds of a slice."""
     return pt.specify_shape(part, [length, *[None] * (part.type.ndim - 1)])
 
@@ -122,7 +132,7 @@ class PassedOn:
         # of which states only the last row is read, and by what
         self._reads: dict[State, list[Variable]] = {}
         for state in loop.states:
-            reads = reads_of_last_value(graph, state.output, state.span)
+            reads = reads_of_last_value(graph, output_of(state), state.span)
             # the rows of a truncated gradient do not end with the last step's
             if reads is not None and (not reads or loop.settings.truncate_gradient == -1):
                 self._reads[state] = reads
@@ -146,7 +156,7 @@ class PassedOn:
     def _room_for(self, trace: Trace) -> Variable:
         # its shape in terms of what the loop is given, as its output is to be replaced
         shape = self._step.outer_shape(trace.inner)
-        return AllocEmpty(trace.inner.type.dtype)(self._loop.n_steps, *shape)
+        return only_result(AllocEmpty(trace.inner.type.dtype)(self._loop.n_steps, *shape))
 
     def loop_of(self, block: Block, given: Sequence[Variable]) -> Loop:
         """Return the loop over the steps of a block, on its rows of what the whole loop is given."""
@@ -160,7 +170,8 @@ class PassedOn:
                 for entry in loop.sequences
             ),
             states=tuple(
-                replace(s, outer=self._memory(block, s, rows[s]), output=None) for s in loop.states
+                replace(s, outer=self._memory(block, s, known_tensor(rows[s])), output=None)
+                for s in loop.states
             ),
             traces=tuple(replace(t, length=block.steps, output=None) for t in loop.traces),
             untraced=tuple(
@@ -174,7 +185,7 @@ class PassedOn:
     def _is_read_once(self, array: Variable) -> bool:
         return len(self._graph.clients.get(array, ())) == 1
 
-    def _memory(self, block: Block, state: State, rows: Variable) -> Variable:
+    def _memory(self, block: Block, state: State, rows: TensorVariable) -> TensorVariable:
         """Return the buffer of a state in a block."""
         if state not in self._reads:
             return block.rows(rows, after=state.span)
@@ -187,7 +198,7 @@ class PassedOn:
         return pt.join(0, rows, block.rows_outside(state.outer, state.span))
 
     def after(
-        self, block: Block, given: Sequence[Variable], part: Loop, built: BuiltLoop
+        self, block: Block, given: Sequence[Variable], part: Loop, built: BuiltLoop | None
     ) -> list[Variable]:
         """Return what is passed on after a block.
 
@@ -196,17 +207,20 @@ class PassedOn:
         given
             What was passed to it.
         part, built
-            Its loop, and that loop once it is built.
+            Its loop, and that loop once it is built; None if it has no results.
         """
+        entries: list[State | Trace | Untraced]
         entries = [*part.states, *part.traces, *part.untraced]
         passed = []
         for old, new, before in zip(self._entries, entries, given, strict=True):
+            assert built is not None
             value = built.outputs[new]
             if old in self._reads:
-                value = value[block.steps :]
+                value = known_tensor(value)[block.steps :]
             elif not isinstance(old, Untraced):
                 span = old.span if isinstance(old, State) else 0
-                value = pt.set_subtensor(block.part(before, after=span), value)
+                rows = block.part(known_tensor(before), after=span)
+                value = pt.set_subtensor(rows, value)
             passed.append(before.type.filter_variable(value))
         return passed
 
@@ -215,7 +229,7 @@ class PassedOn:
         found: dict[Variable, Variable] = {}
         for entry, value in zip(self._entries, values, strict=True):
             if entry in self._reads:
-                found |= {read: value[-1] for read in self._reads[entry]}
+                found |= {read: known_tensor(value)[-1] for read in self._reads[entry]}
             elif entry.output is not None:
                 found[entry.output] = value
         return found

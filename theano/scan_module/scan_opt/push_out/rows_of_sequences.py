@@ -15,7 +15,9 @@ from pytensor.tensor.basic import Alloc, ScalarFromTensor, TensorFromScalar
 from pytensor.tensor.elemwise import DimShuffle, Elemwise
 from pytensor.tensor.shape import Reshape, Shape, Shape_i
 from pytensor.tensor.subtensor import Subtensor
+from pytensor.tensor.variable import TensorVariable
 
+from theano.pytensor_internals.graphs.annotations import known_tensor
 from theano.pytensor_internals.graphs.kinds import is_a
 from theano.pytensor_internals.graphs.scan import Scan as PyTensorScan
 from theano.pytensor_internals.operations.tensor import get_idx_list
@@ -25,24 +27,33 @@ from theano.scan_module.loop.roles import Roles, steps_given_to
 from theano.scan_module.step.operation_kinds import kind_of
 
 
-def all_rows(entry: Sequence, loop: Loop) -> Variable:
+def all_rows(entry: Sequence, loop: Loop) -> TensorVariable:
     """Return a sequence of a loop as an array that has a row for each step, or raises a ValueError."""
     if has_rows(entry.outer, loop.n_steps):
         return entry.outer
+    name = _name_of(entry.outer)
     message = (
         f"{loop.settings.name or 'scan'}: a sequence has fewer rows than the loop's number of steps"
+        f"{name and f': {name}'}"
     )
     enough = pt.ge(entry.outer.shape[0], number_of_steps(loop))
-    return CheckAndRaise(ValueError, message)(entry.outer, enough)
+    return known_tensor(CheckAndRaise(ValueError, message)(entry.outer, enough))
 
 
-def number_of_steps(loop: Loop) -> Variable:
+def _name_of(rows: Variable) -> str:
+    """Return the name of the array that rows are read from; empty where none has one."""
+    while rows.owner is not None and isinstance(rows.owner.op, Subtensor):
+        rows = rows.owner.inputs[0]
+    return rows.name or ""
+
+
+def number_of_steps(loop: Loop) -> TensorVariable:
     """Return the number of steps of a loop, which raises an IndexError where it is negative."""
     steps = loop.n_steps
     if _is_length(steps) or (is_a(steps, Constant) and steps.data >= 0):
         return steps
     message = f"{loop.settings.name or 'scan'}: the number of steps is negative"
-    return CheckAndRaise(IndexError, message)(steps, pt.ge(steps, 0))
+    return known_tensor(CheckAndRaise(IndexError, message)(steps, pt.ge(steps, 0)))
 
 
 def has_rows(array: Variable, steps: Variable) -> bool:
@@ -88,7 +99,7 @@ def _of_read(node: Apply, steps: Variable) -> bool:
     if not isinstance(first, slice):
         return False
     known = constant_index(node.op.idx_list[:1], [node.inputs[0], *node.inputs[1:]])
-    if known is None:
+    if not isinstance(known, slice):
         if first.stop is None or first.start is not None or first.step is not None:
             return False
         return _is_at_least(first.stop, steps) and has_rows(node.inputs[0], steps)
@@ -103,6 +114,7 @@ def _of_state(buffer: Variable, part: slice, steps: Variable) -> bool:
     if left_out is None or not _is_output_of_loop(buffer):
         return False
     node = buffer.owner
+    assert node is not None and buffer.index is not None
     before = Roles.of(node.op).history(buffer.index)
     return left_out <= before and _is_at_least(steps_given_to(node), steps)
 

@@ -104,29 +104,41 @@ def _plan_terms(value: Variable, step: StepAnalysis, available) -> Plan | Refusa
     return None
 
 
-def _plan_combination(terms, step: StepAnalysis, available, dtype: str) -> Plan | Refusal:
-    plans = [plan_sum(term, step, available, dtype) for _, term in terms]
-    for plan in plans:
+def _plan_combination(
+    terms: Sequence[tuple[int, Variable]],
+    step: StepAnalysis,
+    available: set[Variable],
+    dtype: str,
+) -> Plan | Refusal:
+    plans: list[Plan] = []
+    refused: list[Refusal] = []
+    for _, term in terms:
+        plan = plan_sum(term, step, available, dtype)
         if isinstance(plan, Refusal):
-            return plan
+            refused.append(plan)
+        else:
+            plans.append(plan)
+    if refused:
+        return refused[0]
     return Combination(tuple(sign for sign, _ in terms), tuple(plans))
 
 
 def _plan_product(value: Variable, step: StepAnalysis, available) -> Plan | Refusal | None:
-    operands, kind = product_of(value), Contraction
+    operands = product_of(value)
+    is_batched = operands is None
     if operands is None:
-        operands, kind = batched_product_of(value), BatchedContraction
+        operands = batched_product_of(value)
     if operands is None:
         return None
     linear = _plan_bilinear(value, operands, step, available)
     if linear is not None:
         return linear
     matrices = [operand for operand in operands if not _is_thin(operand)]
-    if kind is Contraction and _is_thin(value):
+    if not is_batched and _is_thin(value):
         # without a trace of the matrix, storing the vector is cheaper
         if not all(viewed(matrix) in available for matrix in matrices):
             return StepSum(value, value.type.dtype)
-    if kind is Contraction:
+    if not is_batched:
         return _plan_joined(operands, step, available) or Contraction(*operands)
     batches = [operand.type.broadcastable[:-2] for operand in operands]
     if batches[0] != batches[1]:

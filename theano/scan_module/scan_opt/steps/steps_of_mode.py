@@ -15,6 +15,7 @@ from pytensor.graph.fg import FunctionGraph
 
 from theano.pytensor_internals.graphs.rewriting import GraphRewriter
 from theano.pytensor_internals.graphs.scan import Scan as PyTensorScan
+from theano.pytensor_internals.graphs.scan import step_to_change
 from theano.rewriting.step_modes import step_modes
 from theano.scan_module.scan_opt.loop_rewriter import loops_of
 
@@ -51,5 +52,5 @@ class StepsOfMode(GraphRewriter):
         """Return the same loop with the mode, as have those inside its step."""
         made = op.clone()
         made.mode = self.mode()
-        self.apply(made.fgraph)  # type: ignore[attr-defined]
+        self.apply(step_to_change(made))
         return made

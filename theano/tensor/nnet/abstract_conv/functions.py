@@ -5,8 +5,10 @@ from typing import Any
 
 import pytensor.tensor as pt
 from pytensor.graph.basic import Constant, Variable
+from pytensor.tensor import TensorLike
 from pytensor.tensor.variable import TensorVariable
 
+from theano.pytensor_internals.graphs.annotations import known_tensor
 from theano.tensor.nnet.abstract_conv.operators import (
     AbstractConv2d,
     AbstractConv2d_gradInputs,
@@ -31,8 +33,8 @@ __all__ = [
 
 
 def conv2d(
-    input: Any,
-    filters: Any,
+    input: TensorLike,
+    filters: TensorLike,
     input_shape: Any = None,
     filter_shape: Any = None,
     border_mode: Any = "valid",
@@ -53,21 +55,23 @@ def conv2d(
     >>> conv2d(image, image[:, :, :3, :3], border_mode="half").shape.eval().tolist()
     [1, 1, 4, 4]
     """
-    return AbstractConv2d(
-        input_shape,
-        filter_shape,
-        border_mode,
-        subsample,
-        filter_flip,
-        filter_dilation,
-        num_groups,
-        unshared,
-    )(input, filters)
+    return known_tensor(
+        AbstractConv2d(
+            input_shape,
+            filter_shape,
+            border_mode,
+            subsample,
+            filter_flip,
+            filter_dilation,
+            num_groups,
+            unshared,
+        )(input, filters)
+    )
 
 
 def conv3d(
-    input: Any,
-    filters: Any,
+    input: TensorLike,
+    filters: TensorLike,
     input_shape: Any = None,
     filter_shape: Any = None,
     border_mode: Any = "valid",
@@ -80,13 +84,21 @@ def conv3d(
 
     The parameters are those of `conv2d`, with one dimension more; filters are shared.
     """
-    return AbstractConv3d(
-        input_shape, filter_shape, border_mode, subsample, filter_flip, filter_dilation, num_groups
-    )(input, filters)
+    return known_tensor(
+        AbstractConv3d(
+            input_shape,
+            filter_shape,
+            border_mode,
+            subsample,
+            filter_flip,
+            filter_dilation,
+            num_groups,
+        )(input, filters)
+    )
 
 
 def separable_conv2d(
-    input: Any,
+    input: TensorLike,
     depthwise_filters: Any,
     pointwise_filters: Any,
     num_channels: int,
@@ -127,7 +139,7 @@ def separable_conv2d(
 
 
 def separable_conv3d(
-    input: Any,
+    input: TensorLike,
     depthwise_filters: Any,
     pointwise_filters: Any,
     num_channels: int,
@@ -172,8 +184,8 @@ def _separable(convolve: Callable, operands: tuple, shapes: tuple, options: tupl
 
 
 def causal_conv1d(
-    input: Any,
-    filters: Any,
+    input: TensorLike,
+    filters: TensorLike,
     filter_shape: Sequence[Any],
     input_shape: Sequence[Any] | None = None,
     subsample: int = 1,
@@ -238,7 +250,7 @@ def causal_conv1d(
 
 def conv2d_grad_wrt_inputs(
     output_grad: Any,
-    filters: Any,
+    filters: TensorLike,
     input_shape: Any,
     filter_shape: Any = None,
     border_mode: Any = "valid",
@@ -271,21 +283,23 @@ def conv2d_grad_wrt_inputs(
         A length of `input_shape` is missing; when the function runs, shapes that do not fit.
     """
     declared, lengths = _declared_shape(input_shape, 4, "conv2d_grad_wrt_inputs: input_shape")
-    return AbstractConv2d_gradInputs(
-        declared,
-        filter_shape,
-        border_mode,
-        subsample,
-        filter_flip,
-        filter_dilation,
-        num_groups,
-        unshared,
-    )(filters, output_grad, lengths)
+    return known_tensor(
+        AbstractConv2d_gradInputs(
+            declared,
+            filter_shape,
+            border_mode,
+            subsample,
+            filter_flip,
+            filter_dilation,
+            num_groups,
+            unshared,
+        )(filters, output_grad, lengths)
+    )
 
 
 def conv3d_grad_wrt_inputs(
     output_grad: Any,
-    filters: Any,
+    filters: TensorLike,
     input_shape: Any,
     filter_shape: Any = None,
     border_mode: Any = "valid",
@@ -296,13 +310,15 @@ def conv3d_grad_wrt_inputs(
 ) -> TensorVariable:
     """Return the gradient of a convolution of volumes by them: see `conv2d_grad_wrt_inputs`."""
     declared, lengths = _declared_shape(input_shape, 5, "conv3d_grad_wrt_inputs: input_shape")
-    return AbstractConv3d_gradInputs(
-        declared, filter_shape, border_mode, subsample, filter_flip, filter_dilation, num_groups
-    )(filters, output_grad, lengths)
+    return known_tensor(
+        AbstractConv3d_gradInputs(
+            declared, filter_shape, border_mode, subsample, filter_flip, filter_dilation, num_groups
+        )(filters, output_grad, lengths)
+    )
 
 
 def conv2d_grad_wrt_weights(
-    input: Any,
+    input: TensorLike,
     output_grad: Any,
     filter_shape: Any,
     input_shape: Any = None,
@@ -336,20 +352,22 @@ def conv2d_grad_wrt_weights(
     """
     rank = 6 if unshared else 4
     declared, sizes = _declared_shape(filter_shape, rank, "conv2d_grad_wrt_weights: filter_shape")
-    return AbstractConv2d_gradWeights(
-        input_shape,
-        declared,
-        border_mode,
-        subsample,
-        filter_flip,
-        filter_dilation,
-        num_groups,
-        unshared,
-    )(input, output_grad, sizes[-2:])
+    return known_tensor(
+        AbstractConv2d_gradWeights(
+            input_shape,
+            declared,
+            border_mode,
+            subsample,
+            filter_flip,
+            filter_dilation,
+            num_groups,
+            unshared,
+        )(input, output_grad, sizes[-2:])
+    )
 
 
 def conv3d_grad_wrt_weights(
-    input: Any,
+    input: TensorLike,
     output_grad: Any,
     filter_shape: Any,
     input_shape: Any = None,
@@ -361,9 +379,11 @@ def conv3d_grad_wrt_weights(
 ) -> TensorVariable:
     """Return the gradient of a convolution of volumes by filters: see `conv2d_grad_wrt_weights`."""
     declared, sizes = _declared_shape(filter_shape, 5, "conv3d_grad_wrt_weights: filter_shape")
-    return AbstractConv3d_gradWeights(
-        input_shape, declared, border_mode, subsample, filter_flip, filter_dilation, num_groups
-    )(input, output_grad, sizes)
+    return known_tensor(
+        AbstractConv3d_gradWeights(
+            input_shape, declared, border_mode, subsample, filter_flip, filter_dilation, num_groups
+        )(input, output_grad, sizes)
+    )
 
 
 def _declared_shape(shape: Any, rank: int, name: str) -> tuple[list, list]:

@@ -9,15 +9,16 @@ from typing import Any
 
 import pytensor.tensor as pt
 from pytensor.graph.basic import Variable
+from pytensor.tensor import TensorLike
 from pytensor.tensor.basic import get_underlying_scalar_constant_value
 from pytensor.tensor.type import discrete_dtypes
+from pytensor.tensor.variable import TensorVariable
 
 from theano.tensor.nnet.abstract_conv.shapes import assert_shape
 from theano.tensor.nnet.correlation.filtering import ByFilters, ByImages, Filtering, Forward
 from theano.tensor.nnet.correlation.operators import (
     BaseCorr3dMM,
     BaseCorrMM,
-    Correlation,
 )
 
 __all__ = [
@@ -33,7 +34,7 @@ __all__ = [
     "BaseAbstractConv",
 ]
 
-_CORRELATIONS = {2: BaseCorrMM, 3: BaseCorr3dMM}
+_CORRELATIONS = {2: BaseCorrMM.directions, 3: BaseCorr3dMM.directions}
 
 
 class BaseAbstractConv(Filtering):
@@ -110,7 +111,7 @@ class BaseAbstractConv(Filtering):
         """Return the operator with the same options for any number of images."""
         return self.sibling(self.direction, imshp=(None, *self.imshp[1:]))
 
-    def correlation(self) -> Correlation:
+    def correlation(self) -> Filtering:
         """Return the operator that does the same with filters that are turned around, if these are."""
         options = {
             "border_mode": self.border_mode,
@@ -120,7 +121,7 @@ class BaseAbstractConv(Filtering):
         }
         if self.unshared:
             options["unshared"] = True
-        return _CORRELATIONS[self.rank].directions[self.direction](**options)
+        return _CORRELATIONS[self.rank][self.direction](**options)
 
     def turned(self, filters: Any) -> Any:
         """Return filters, or their gradient, as the correlation has them."""
@@ -134,7 +135,7 @@ class BaseAbstractConv(Filtering):
         """Return which lengths are 1, as in Theano: gradients then have the types of their variables."""
         return [n if n == 1 else None for n in output]
 
-    def _shape_inputs(self, shape: Any, needed: bool) -> list[Variable]:
+    def _shape_inputs(self, shape: Any, needed: bool) -> list[TensorVariable]:
         """Return what a node has of a `shape` that is given: a vector of integers."""
         shape = pt.as_tensor_variable(shape)
         if shape.ndim != 1 or shape.dtype not in discrete_dtypes:
@@ -147,12 +148,12 @@ class BaseAbstractConv(Filtering):
         """Return the lengths that are given by the inputs of a node after its operands."""
         return [shape[axis] for shape in shape_inputs for axis in range(self.rank)]
 
-    def _images(self, img: Any) -> Any:
+    def _images(self, img: TensorLike) -> Any:
         """Images, checked to have the declared shape."""
         message = f"{self._mismatch} image does not match given imshp."
         return assert_shape(pt.as_tensor_variable(img), self.imshp, message)
 
-    def _filters(self, kern: Any) -> Any:
+    def _filters(self, kern: TensorLike) -> Any:
         """Return filters, checked to have the declared shape."""
         message = f"{self._mismatch} filters does not match given kshp."
         return assert_shape(pt.as_tensor_variable(kern), self.kshp, message)

@@ -2,6 +2,7 @@
 
 from pytensor.graph.basic import Apply
 
+from theano.pytensor_internals.graphs.annotations import known_tensors
 from theano.pytensor_internals.graphs.rewriting import copy_stack_trace, node_rewriter
 from theano.tensor.nnet.abstract_conv.operators import (
     AbstractConv,
@@ -17,7 +18,8 @@ def local_abstractconv_gemm(fgraph, node: Apply):
     """Replace a convolution or its gradient by a correlation or its gradient."""
     convolution, correlation = node.op, node.op.correlation()
     first, second, *shape = node.inputs
-    lengths = [[shape[0][axis] for axis in range(convolution.rank)]] if shape else []
+    numbers = known_tensors(shape)
+    lengths = [[numbers[0][axis] for axis in range(convolution.rank)]] if shape else []
     if convolution.direction == "weights":
         gradient = correlation(first, second, *lengths)
         copy_stack_trace(node.outputs, gradient)

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytensor.tensor as pt
 from pytensor.graph.basic import Variable
+from pytensor.tensor import TensorLike
 from pytensor.tensor.basic import get_underlying_scalar_constant_value
 
 from theano.configparser import config
@@ -252,7 +253,7 @@ def assert_conv_shape(shape: Sequence[Any]) -> tuple:
     return tuple(checked)
 
 
-def assert_shape(x: Any, expected_shape: Any, msg: str = "Unexpected shape.") -> Any:
+def assert_shape(x: TensorLike, expected_shape: Any, msg: str = "Unexpected shape.") -> Any:
     """Return a tensor, checked to have a shape if the flag ``conv.assert_shape`` is set.
 
     Parameters

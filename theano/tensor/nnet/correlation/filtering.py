@@ -13,10 +13,12 @@ from pytensor.gradient import DisconnectedType, disconnected_type
 from pytensor.graph.basic import Apply, Variable
 from pytensor.graph.op import Op
 from pytensor.scalar.basic import upcast
+from pytensor.tensor import TensorLike
 from pytensor.tensor.basic import get_underlying_scalar_constant_value
 from pytensor.tensor.type import TensorType, discrete_dtypes
 from pytensor.tensor.variable import TensorVariable
 
+from theano.pytensor_internals.graphs.annotations import known_tensor
 from theano.pytensor_internals.graphs.shapes import shape_rule
 from theano.tensor.nnet.correlation import geometry
 from theano.tensor.nnet.correlation.in_numpy import (
@@ -79,7 +81,9 @@ class Filtering(Op):
 
     def applied(self, first: Any, second: Any, shape_inputs: Sequence[Any]) -> TensorVariable:
         """Return the result for other operands, with what a node has of a shape that is given."""
-        return self(first, second, *([self._lengths(shape_inputs)] if shape_inputs else []))
+        return known_tensor(
+            self(first, second, *([self._lengths(shape_inputs)] if shape_inputs else []))
+        )
 
     def of_any_batch(self) -> "Filtering":
         """Return the operator with the same options for any number of images."""
@@ -132,7 +136,7 @@ class Filtering(Op):
         """Return the lengths that are given by the inputs of a node after its operands."""
         return list(shape_inputs)
 
-    def _turned(self, filters: Any) -> Any:
+    def _turned(self, filters: TensorLike) -> Any:
         """Return the filters as they are multiplied with windows."""
         return filters
 
@@ -144,7 +148,8 @@ class Filtering(Op):
     def _made(self, inputs: Sequence[TensorVariable]) -> Apply:
         known = Shapes.of(
             self,
-            *(variable.type.shape for variable in inputs[:2]),
+            inputs[0].type.shape,
+            inputs[1].type.shape,
             [_known_integer(length) for length in self._lengths(inputs[2:])],
         )
         output = TensorType(inputs[0].dtype, shape=self._known(known.output))()

@@ -55,7 +55,7 @@ def checked_border_mode(border_mode: Any, rank: int, operation: str) -> BorderMo
 
 def _checked_border(mode: Any) -> tuple[int, int] | None:
     sides = mode if isinstance(mode, tuple) else (mode, mode)
-    if len(sides) != 2 or not all(isinstance(n, Integral) and n >= 0 for n in sides):
+    if len(sides) != 2 or not all(isinstance(n, Integral) and int(n) >= 0 for n in sides):
         return None
     return int(sides[0]), int(sides[1])
 
@@ -69,7 +69,7 @@ def checked_steps(steps: Any, rank: int, name: str, operation: str) -> tuple[int
         There are more or less of them, or one is not a positive integer.
     """
     given = tuple(steps) if isinstance(steps, Sequence) else (steps,)
-    if len(given) != rank or not all(isinstance(n, Integral) and n > 0 for n in given):
+    if len(given) != rank or not all(isinstance(n, Integral) and int(n) > 0 for n in given):
         raise ValueError(
             f"{operation}: invalid {name} {steps!r}: expected {rank} positive integers"
         )
@@ -109,7 +109,9 @@ def filter_size(length: Any, count: Any, border_mode: BorderMode, axis: int, dil
     if border_mode == "full":
         further = count - length
     else:
-        [before, after] = (0, 0) if border_mode == "valid" else border_mode[axis]
+        if isinstance(border_mode, str) and border_mode != "valid":
+            raise ValueError(f"filter_size: several sizes have the border_mode {border_mode!r}")
+        before, after = (0, 0) if isinstance(border_mode, str) else border_mode[axis]
         further = _plus(_plus(length, before), after) - count
     return (further if dilation == 1 else further // dilation) + 1
 

@@ -14,6 +14,7 @@ their own each place of a window is a part, whose rows are the images.
 import itertools
 import math
 from collections.abc import Iterator, Sequence
+from types import EllipsisType
 
 import numpy as np
 
@@ -94,12 +95,15 @@ class Windows:
         ]
         padded = np.zeros((batch, channels, *lengths), windows.dtype)
         for element, places in self._places():
-            padded[(..., *places)] += windows[(..., *element)]
+            place: tuple[EllipsisType | slice, ...] = (..., *places)
+            of_windows: tuple[EllipsisType | int, ...] = (..., *element)
+            padded[place] += windows[of_windows]
         inside = [
             slice(before, before + length)
             for length, (before, _) in zip(shape[2:], self.borders, strict=True)
         ]
-        return padded[(..., *inside)]
+        whole: tuple[EllipsisType | slice, ...] = (..., *inside)
+        return padded[whole]
 
     def _places(self) -> Iterator[tuple[tuple[int, ...], tuple[slice, ...]]]:
         """For each element of a window, where it is in the padded image in all windows."""

@@ -46,9 +46,10 @@ class Shapes:
         Sizes are integers, None, or symbolic scalars.
         """
         *names, output = _OPERANDS[operator.direction]
+        shapes: dict[str, Sequence[Any]]
         shapes = dict(zip(names, (tuple(first), tuple(second)), strict=True))
         shapes[output] = _SHAPE_OF[output](operator, lengths, **shapes)
-        return cls(operator, **shapes)
+        return cls(operator, shapes["image"], shapes["filters"], shapes["result"])
 
     @property
     def output(self) -> Sequence[Any]:
@@ -164,4 +165,8 @@ def _image_shape(operator: Any, lengths: Sequence, filters: Sequence, result: Se
     return result[0], channels, *inside
 
 
-_SHAPE_OF = {"image": _image_shape, "filters": _filters_shape, "result": _result_shape}
+_SHAPE_OF: dict[str, Callable[..., tuple]] = {
+    "image": _image_shape,
+    "filters": _filters_shape,
+    "result": _result_shape,
+}

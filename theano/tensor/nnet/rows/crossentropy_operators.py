@@ -5,6 +5,7 @@ from pytensor.gradient import DisconnectedType, disconnected_type
 from pytensor.raise_op import CheckAndRaise
 from pytensor.tensor.variable import TensorVariable
 
+from theano.pytensor_internals.graphs.annotations import known_tensor
 from theano.tensor.nnet.rows.row_operator import RowOperator
 from theano.tensor.nnet.rows.softmax_operators import softmax_grad
 
@@ -25,7 +26,7 @@ def _elements(matrix: TensorVariable, columns: TensorVariable) -> tuple:
     not_negative = CheckAndRaise(ValueError, "expected the number of a column, got a negative one")
     as_many = CheckAndRaise(ValueError, "expected the number of a column for each row")
     length = matrix.shape[0] if matrix.type.shape[0] is None else matrix.type.shape[0]
-    columns = as_many(columns, pt.eq(columns.shape[0], length))
+    columns = known_tensor(as_many(columns, pt.eq(columns.shape[0], length)))
     return pt.arange(length), not_negative(columns, pt.ge(columns, 0).all())
 
 

@@ -13,6 +13,7 @@ from pytensor.tensor.elemwise import DimShuffle, Elemwise
 from pytensor.tensor.subtensor import AdvancedIncSubtensor, AdvancedSubtensor
 from pytensor.tensor.variable import TensorVariable
 
+from theano.pytensor_internals.graphs.annotations import known_tensor
 from theano.pytensor_internals.graphs.rewriting import copy_stack_trace, node_rewriter
 from theano.pytensor_internals.operations.tensor_rewrites import local_mul_canonizer
 from theano.tensor.nnet.rows.crossentropy_operators import (
@@ -214,7 +215,7 @@ def _negated_quotient(factors: list[Variable], divisors: list[Variable], dtype: 
 
 
 def _product(factors: list[Variable]) -> TensorVariable:
-    return factors[0] if len(factors) == 1 else pt.mul(*factors)
+    return known_tensor(factors[0] if len(factors) == 1 else pt.mul(*factors))
 
 
 def _flat(variable: Variable) -> Variable:
@@ -230,7 +231,7 @@ def _flat(variable: Variable) -> Variable:
         return node.inputs[0]
     if node is not None and isinstance(node.op, Elemwise):
         return node.op.make_node(*[_flat(value) for value in node.inputs]).outputs[0]
-    return variable.dimshuffle(())
+    return known_tensor(variable).dimshuffle(())
 
 
 def _without_alloc(gradients: Variable) -> Variable:

@@ -6,6 +6,9 @@ import pytensor.tensor as pt
 from pytensor.graph.basic import Apply, Variable
 from pytensor.tensor.elemwise import DimShuffle
 from pytensor.tensor.exceptions import NotScalarConstantError
+from pytensor.tensor.special import LogSoftmax, Softmax
+
+from theano.pytensor_internals.graphs.annotations import known_tensor
 
 Scores = tuple[Variable, Variable]
 
@@ -19,7 +22,7 @@ def is_constant(variable: Variable, value: float) -> bool:
     return bool(found == value)
 
 
-def is_of_rows(node: Apply | None, operator: type) -> bool:
+def is_of_rows(node: Apply | None, operator: type[Softmax | LogSoftmax]) -> bool:
     """Return whether a node is a softmax, or its logarithm, of each row of a matrix."""
     return node is not None and isinstance(node.op, operator) and node.op.axis == (1,)
 
@@ -54,4 +57,4 @@ def _as_vector(row: Variable) -> Variable:
     node = row.owner
     if node is not None and isinstance(node.op, DimShuffle) and node.op.new_order == ("x", 0):
         return node.inputs[0]
-    return row.dimshuffle(1)
+    return known_tensor(row).dimshuffle(1)

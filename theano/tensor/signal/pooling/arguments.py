@@ -86,21 +86,36 @@ def _vector(name: str, what: str, value: Any, rank: int) -> TensorVariable:
 
 
 def known_counts(
-    name: str, x: TensorVariable, vectors: Sequence[TensorVariable], rank: int, **options: bool
+    name: str,
+    x: TensorVariable,
+    vectors: Sequence[TensorVariable],
+    rank: int,
+    *,
+    ignore_border: bool,
+    may_be_empty: bool,
 ) -> tuple[int | None, ...]:
     """Return how many windows there are along each dimension, None where a call decides.
 
     The options are those of `Windows.over`.
     """
-    numbers = [known_items(vector) for vector in vectors]
-    if any(items is None for items in numbers):
+    sizes, steps, pads = (known_items(vector) for vector in vectors)
+    if sizes is None or steps is None or pads is None:
         return (None,) * rank
     counts: list[int | None] = []
-    for length, *each in zip(x.type.shape[x.ndim - rank :], *numbers, strict=True):
+    lengths = x.type.shape[x.ndim - rank :]
+    for length, size, step, pad in zip(lengths, sizes, steps, pads, strict=True):
         if length is None:
             counts.append(None)
         else:
-            windows = Windows.over(name, (length,), *((one,) for one in each), **options)
+            windows = Windows.over(
+                name,
+                (length,),
+                (size,),
+                (step,),
+                (pad,),
+                ignore_border=ignore_border,
+                may_be_empty=may_be_empty,
+            )
             counts += windows.counts
     return tuple(counts)
 

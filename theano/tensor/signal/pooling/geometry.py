@@ -121,8 +121,9 @@ class Windows:
             if length == 0 and not ignore_border:
                 raise ValueError(f"{name}: expected at least one element {at}")
         extents = tuple(int(length) for length in lengths)
-        counts = shape_of_windows(extents, *found, ignore_border)
-        return cls(extents, *found, tuple(counts))
+        sizes, steps, pads = found
+        counts = shape_of_windows(extents, sizes, steps, pads, ignore_border)
+        return cls(extents, sizes, steps, pads, tuple(counts))
 
     def room(self) -> tuple[int, ...]:
         """Return the lengths that hold all windows and what is put around."""

@@ -86,8 +86,8 @@ def out_shape(
     pad = (0,) * ndim if pad is None else pad
     lead = len(imgshape) - ndim
     lengths = [extract_constant(length) for length in imgshape[lead:]]
-    numbers = [
+    last, sizes, steps, pads = (
         [n if isinstance(n, Variable) else int(n) for n in (given[axis] for axis in range(ndim))]
         for given in (lengths, ws, stride, pad)
-    ]
-    return [*imgshape[:lead], *shape_of_windows(*numbers, ignore_border)]
+    )
+    return [*imgshape[:lead], *shape_of_windows(last, sizes, steps, pads, ignore_border)]

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytensor.tensor as pt
 from pytensor.gradient import DisconnectedType, disconnected_type
-from pytensor.graph.basic import Apply
+from pytensor.graph.basic import Apply, Variable
 from pytensor.graph.op import Op
 from pytensor.tensor.type import TensorType
 from pytensor.tensor.variable import TensorVariable
@@ -70,7 +70,14 @@ class OverWindows(Op):
         return variables, window_variables(name, ws, stride, pad, self.ndim)
 
     def _pooled_type(self, x: TensorVariable, vectors: list, dtype: str) -> TensorType:
-        counts = known_counts(type(self).__name__, x, vectors, self.ndim, **self._options())
+        counts = known_counts(
+            type(self).__name__,
+            x,
+            vectors,
+            self.ndim,
+            ignore_border=self.ignore_border,
+            may_be_empty=self.windows_may_be_empty,
+        )
         return TensorType(dtype, shape=(*x.type.shape[: x.ndim - self.ndim], *counts))
 
     def windows(self, inputs: Any) -> Windows:
@@ -82,12 +89,16 @@ class OverWindows(Op):
             Numbers that are no windows, or another array whose shape does not fit.
         """
         x, vectors = inputs[0], inputs[self.arrays :]
+        sizes, steps, pads = vectors
         return Windows.over(
-            type(self).__name__, x.shape[x.ndim - self.ndim :], *vectors, **self._options()
+            type(self).__name__,
+            x.shape[x.ndim - self.ndim :],
+            sizes,
+            steps,
+            pads,
+            ignore_border=self.ignore_border,
+            may_be_empty=self.windows_may_be_empty,
         )
-
-    def _options(self) -> dict[str, bool]:
-        return {"ignore_border": self.ignore_border, "may_be_empty": self.windows_may_be_empty}
 
     @property
     def windows_may_be_empty(self) -> bool:
@@ -117,7 +128,7 @@ class OverWindows(Op):
         return [*gradients, *(disconnected_type() for _ in range(3))]
 
 
-def _is_connected(variable: Any) -> bool:
+def _is_connected(variable: Variable) -> bool:
     return not isinstance(variable.type, DisconnectedType)
 
 
@@ -152,7 +163,7 @@ class Pool(OverWindows):
     ):
         super().__init__(ignore_border, mode, ndim)
 
-    def make_node(self, x: Any, ws: Any, stride: Any = None, pad: Any = None) -> Apply:
+    def make_node(self, x, ws, stride=None, pad=None):
         check_padding("Pool", ws, pad, self.ignore_border)
         [x], vectors = self._operands([x], ws, stride, pad)
         return Apply(self, [x, *vectors], [self._pooled_type(x, vectors, x.dtype)()])
@@ -218,9 +229,7 @@ class MaxPoolGrad(PoolGrad):
     def __init__(self, ignore_border: bool, ndim: int = 2, openmp: bool | None = None):
         super().__init__(ignore_border, "max", ndim)
 
-    def make_node(
-        self, x: Any, maxout: Any, gz: Any, ws: Any, stride: Any = None, pad: Any = None
-    ) -> Apply:
+    def make_node(self, x, maxout, gz, ws, stride=None, pad=None):
         arrays, vectors = self._operands([x, maxout, gz], ws, stride, pad)
         return Apply(self, [*arrays, *vectors], [arrays[0].type()])
 
@@ -253,9 +262,7 @@ class AveragePoolGrad(PoolGrad):
             raise AssertionError("AveragePoolGrad: expected a sum or an average, got mode 'max'")
         super().__init__(ignore_border, mode, ndim)
 
-    def make_node(
-        self, x: Any, gz: Any, ws: Any, stride: Any = None, pad: Any = None, dummy: Any = None
-    ) -> Apply:
+    def make_node(self, x, gz, ws, stride=None, pad=None, dummy=None):
         arrays, vectors = self._operands([x, gz], ws, stride, pad)
         return Apply(self, [*arrays, *vectors], [arrays[0].type()])
 
@@ -297,9 +304,7 @@ class DownsampleFactorMaxGradGrad(OverWindows):
             raise AssertionError(f"DownsampleFactorMaxGradGrad: expected mode 'max', got {mode!r}")
         super().__init__(ignore_border, mode, ndim)
 
-    def make_node(
-        self, x: Any, maxout: Any, gz: Any, ws: Any, stride: Any = None, pad: Any = None
-    ) -> Apply:
+    def make_node(self, x, maxout, gz, ws, stride=None, pad=None):
         check_padding("DownsampleFactorMaxGradGrad", ws, pad, self.ignore_border)
         arrays, vectors = self._operands([x, maxout, gz], ws, stride, pad)
         kind = TensorType(arrays[0].dtype, shape=arrays[1].type.shape)
@@ -346,9 +351,7 @@ class MaxPoolRop(OverWindows):
             raise AssertionError(f"MaxPoolRop: expected mode 'max', got {mode!r}")
         super().__init__(ignore_border, mode, ndim)
 
-    def make_node(
-        self, x: Any, eval_point: Any, ws: Any, stride: Any = None, pad: Any = None
-    ) -> Apply:
+    def make_node(self, x, eval_point, ws, stride=None, pad=None):
         check_padding("MaxPoolRop", ws, pad, self.ignore_border)
         [x, values], vectors = self._operands([x, eval_point], ws, stride, pad)
         return Apply(self, [x, values, *vectors], [self._pooled_type(x, vectors, values.dtype)()])
