@@ -25,7 +25,28 @@ def load_alone(path):
 
 
 HERE = Path(__file__).parent
-runtime = load_alone(HERE.joinpath(*PACKAGE.split("."), "build.py"))
+RUNTIME = HERE.joinpath(*PACKAGE.split("."))
+runtime = load_alone(RUNTIME / "build.py")
+# A wheel for another platform is compiled by Zig: `python -m tests_scan_grad.wheels`.
+TARGET = load_alone(RUNTIME / "targets.py").TARGETS.get(os.environ.get("THEANO_SCAN_TARGET"))
+
+
+def compiler():
+    """Return the command of the compiler; of Zig's that for the target, without what debuggers read."""
+    if TARGET is None:
+        return runtime.find_compiler()
+    zig = runtime.zig()
+    if zig is None:
+        raise SystemExit("a wheel for THEANO_SCAN_TARGET needs a compiler: pip install ziglang")
+    return (*zig, "-target", TARGET.triple, "-s")
+
+
+def library_name():
+    """Return the name of the library that is made, as the loader looks for it there."""
+    options = {} if TARGET is None else {"machine": TARGET.machine, "suffix": TARGET.suffix}
+    return runtime.library_name("installed", **options)
+
+
 sealing = load_alone(HERE / "theano" / "rewriting" / "disk" / "sealing.py")
 
 
@@ -33,7 +54,7 @@ class BuildRuntime(build_ext):
     """Compiles a plain library: no extension module, no part of Python's C interface."""
 
     def get_ext_filename(self, fullname):
-        return os.path.join(*fullname.split(".")[:-1], runtime.library_name("installed"))
+        return os.path.join(*fullname.split(".")[:-1], library_name())
 
     def build_extension(self, extension):
         target = Path(self.get_ext_fullpath(extension.name))
@@ -42,7 +63,8 @@ class BuildRuntime(build_ext):
         with tempfile.TemporaryDirectory(prefix="building-", dir=target.parent) as work:
             made = Path(work) / target.name
             try:
-                runtime.compile_library(runtime.find_compiler(), made)
+                machine = {} if TARGET is None else {"machine": TARGET.machine}
+                runtime.compile_library(compiler(), made, **machine)
             except (runtime.BuildError, OSError) as error:
                 raise CompileError(str(error)) from error
             seal = sealing.seal_of(made.read_bytes(), made.name)
@@ -60,17 +82,17 @@ class PlatformWheel(bdist_wheel):
 
     def get_tag(self):
         _, _, platform = super().get_tag()
-        return "py3", "none", platform
+        return "py3", "none", platform if TARGET is None else TARGET.tag
 
 
 def remove_libraries(folder):
     """Remove those that were built from other sources."""
-    for library in folder.glob("runtime-*.so"):
+    for library in folder.glob("runtime-*-installed.*"):
         library.unlink()
 
 
-library = Extension(f"{PACKAGE}.library", sources=[], optional=True)
+library = Extension(f"{PACKAGE}.library", sources=[], optional=TARGET is None)
 setup(
-    ext_modules=[library] if runtime.find_compiler() else [],
+    ext_modules=[library] if compiler() else [],
     cmdclass={"build_ext": BuildRuntime, "bdist_wheel": PlatformWheel},
 )

@@ -1,4 +1,4 @@
-"""The runtime for another processor, compiled by a cross compiler and run by an emulator."""
+"""The runtime for another processor or system, compiled by a cross compiler and run by an emulator."""
 
 from __future__ import annotations
 
@@ -15,7 +15,53 @@ import numpy as np
 
 from theano.link.native.runtime import build
 
-COMPILER, EMULATOR = "aarch64-linux-gnu-gcc", "qemu-aarch64"
+
+@dataclass(frozen=True)
+class Machine:
+    """A processor and a system that another one stands for.
+
+    Attributes
+    ----------
+    compilers
+        Commands of which the first that is there compiles for it; ``zig`` stands for that of ``ziglang``.
+    emulators
+        Programs of which the first that is there runs what was compiled.
+    options
+        What programs are compiled and linked with.
+    """
+
+    compilers: tuple[tuple[str, ...], ...]
+    emulators: tuple[str, ...]
+    options: tuple[str, ...] = ()
+
+    def compiler(self) -> build.Command | None:
+        """Return the command of the cross compiler."""
+        for name, *rest in self.compilers:
+            found = build.zig() if name == "zig" else shutil.which(name) and (shutil.which(name),)
+            if found:
+                return (*found, *rest)
+        return None
+
+    def emulator(self) -> str | None:
+        """Return the path of the emulator."""
+        return next(filter(None, map(shutil.which, self.emulators)), None)
+
+    def lacks(self) -> str | None:
+        """Return what is not installed; None where all is."""
+        if self.emulator() is None:
+            return f"{self.emulators[0]} is not installed"
+        return None if self.compiler() else f"no compiler for {self.compilers} is installed"
+
+
+ARM = Machine(
+    (("aarch64-linux-gnu-gcc",), ("zig", "-target", "aarch64-linux-musl")),
+    ("qemu-aarch64",),
+    ("-static",),
+)
+# Debian keeps it where no path leads
+WINDOWS = Machine(
+    (("zig", "-target", "x86_64-windows-gnu"),), ("wine64", "wine", "/usr/lib/wine/wine64")
+)
 # in the order of emulated_runtime.c
 NUMBER, REAL, MEMORY, SAME = range(4)
 
@@ -35,11 +81,6 @@ class Pointer(ctypes.c_void_p):
         self.array = array
 
 
-def is_there() -> bool:
-    """Whether a cross compiler and an emulator are installed."""
-    return all(map(shutil.which, (COMPILER, EMULATOR)))
-
-
 class Library:
     """Functions of the runtime in an emulated process, as ctypes has those of a library.
 
@@ -49,20 +90,23 @@ class Library:
         The object files of the runtime, for other programs.
     """
 
-    def __init__(self) -> None:
-        self._folder = tempfile.TemporaryDirectory(prefix="emulated-")
+    def __init__(self, machine: Machine) -> None:
+        self.machine = machine
+        # a path as users may have it
+        self._folder = tempfile.TemporaryDirectory(
+            prefix="emulated für ", ignore_cleanup_errors=True
+        )
         folder = Path(self._folder.name)
         (folder / "functions.inc").write_text("".join(f"FUNCTION({name})\n" for name in NAMES))
-        sources = [str(path) for path in build.c_files()]
-        command = [COMPILER, *build.FLAGS, '-DTN_SOURCES=""', "-c", *sources]
-        subprocess.run(command, cwd=folder, check=True)
-        self.objects = [str(path) for path in sorted(folder.glob("*.o"))]
-        made, source = folder / "program", Path(__file__).with_name("emulated_runtime.c")
-        command = [COMPILER, "-std=gnu11", "-O1", "-static", "-pthread", f"-I{folder}"]
+        compiler = machine.compiler()
+        assert compiler is not None
+        self.objects = [str(path) for path in build.compile_objects(compiler, folder)]
+        made, source = folder / "program.exe", Path(__file__).with_name("emulated_runtime.c")
+        command = [*compiler, *machine.options, "-std=gnu11", "-O1", "-pthread", f"-I{folder}"]
         command += [f"-I{build.SOURCES}", str(source), *self.objects, "-lm"]
         subprocess.run([*command, "-o", str(made)], check=True)
         self._process = subprocess.Popen(
-            [EMULATOR, str(made)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+            [machine.emulator(), str(made)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
         )
 
     def close(self) -> None:

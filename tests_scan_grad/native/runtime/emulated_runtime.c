@@ -4,6 +4,10 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#if defined(_WIN32)
+#include <fcntl.h>
+#include <io.h>
+#endif
 
 enum { NUMBER, REAL, MEMORY, SAME, MOST = 12 };
 
@@ -17,7 +21,8 @@ typedef struct {
     int64_t kind, value;
 } argument;
 
-/* A float is passed as the lower half of a register, and what a function does not take it does not see. */
+/* A float is passed as the lower half of a register, and what a function does not take it does not see. On
+ * Windows a number has its place among all arguments, and from the fifth on that is in memory. */
 typedef int64_t (*any_function)(int64_t, int64_t, int64_t, int64_t, int64_t, int64_t, int64_t,
                                 int64_t, int64_t, int64_t, int64_t, int64_t, double);
 
@@ -35,6 +40,9 @@ static void give(const void *memory, int64_t bytes)
 
 int main(void)
 {
+#if defined(_WIN32)
+    _setmode(_fileno(stdin), _O_BINARY), _setmode(_fileno(stdout), _O_BINARY);
+#endif
     int64_t request[2];
     while (fread(request, sizeof request, 1, stdin) == 1) {
         argument given[MOST];
@@ -44,10 +52,12 @@ int main(void)
         take(given, count * (int64_t)sizeof *given);
         int64_t words = 0;
         for (int64_t k = 0; k < count; k++) {
+#if !defined(_WIN32)
             if (given[k].kind == REAL) {
                 __builtin_memcpy(&real, &given[k].value, sizeof real);
                 continue;
             }
+#endif
             if (given[k].kind == MEMORY) {
                 memory[k] = malloc((size_t)given[k].value + 1);
                 take(memory[k], given[k].value);

@@ -108,11 +108,13 @@ def multiply_packed(
     packed_multiplication(a, packed, c, beta, panels)()
 
 
-def by_rows(dtype: str, rows: int, columns: int, inner: int, nbytes: int, threads: int) -> bool:
-    """Whether threads do well to share the rows of a product by a packed matrix."""
+def by_rows(
+    dtype: str, rows: int, columns: int, inner: int, nbytes: int, threads: int, groups: int = 0
+) -> bool:
+    """Whether threads do well to share the rows of a product by a packed matrix, each its own or in groups."""
     name = f"tn_by_rows_{_SUFFIX[np.dtype(dtype)]}"
     sizes = map(_size, (rows, columns, inner, nbytes))
-    return bool(_call(name, *sizes, threads, result=ctypes.c_int))
+    return bool(_call(name, *sizes, groups or threads, threads, result=ctypes.c_int))
 
 
 def multiplication(a: np.ndarray, b: np.ndarray, c: np.ndarray) -> Callable[[], None]:

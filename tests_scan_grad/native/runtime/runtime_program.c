@@ -185,6 +185,14 @@ int main(int count, char **arguments)
         check_activations();
     }
     check_pool();
+    /* more threads than arrive at a barrier on one line, and on one line of lines */
+    for (int threads = 6; threads < 19; threads += 12) {
+        struct turns turns = {.rounds = 50};
+        tn_set_threads(threads);
+        tn_pool_run(threads, take_turns, &turns);
+        expect(!turns.wrong && turns.count[threads - 1] == 50, "barrier of many");
+    }
+    tn_set_threads(4);
     expect(tn_barrier_time(4, 1) >= 0, "barrier");
     /* ThreadSanitizer does not follow threads that a child starts after a fork. */
     if (count < 2 || strcmp(arguments[1], "without-fork"))

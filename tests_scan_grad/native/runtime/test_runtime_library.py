@@ -1,6 +1,7 @@
 """How the library of the C runtime is built, kept and found again."""
 
 import subprocess
+import sys
 
 import pytest
 
@@ -94,6 +95,8 @@ def test_a_cache_folder_that_cannot_be_written_does_not_stop_the_load(tmp_path, 
 def test_no_compiler_says_what_to_install(tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.delenv("CC", raising=False)
+    # as where the extra [compiler] is not installed
+    monkeypatch.setitem(sys.modules, "ziglang", None)
     with pytest.raises(load.NoCompiler, match="apt install gcc"):
         load._load([tmp_path], tmp_path)
 

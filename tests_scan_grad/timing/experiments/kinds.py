@@ -7,6 +7,7 @@ from functools import partial
 from statistics import geometric_mean
 from typing import Any
 
+import theano
 from tests_scan_grad.timing.experiment import Experiment, Problem, Program, Sizes
 from tests_scan_grad.timing.measuring.kind_blocks import SIZES, block_in_process
 from tests_scan_grad.timing.measuring.rounds import Rounds
@@ -20,13 +21,17 @@ def program(rounds: Rounds, row: str) -> Program:
 
 
 def problems(sizes: Sizes) -> Iterator[Problem]:
-    """Yield the loop of each kind and size, and its gradient."""
+    """Yield the loop of each kind and size, and its gradient.
+
+    The XLA engine is given NumPy's arrays, as users have them, and JAX next to it is, too.
+    """
+    jax = "jax_from_numpy" if theano.config.device.startswith("xla") else "jax"
     for name in KINDS:
         if name not in (sizes.rows or ()):
             continue
         rounds = {
             engine: Rounds(partial(block_in_process, engine, name, bool(sizes.quick)))
-            for engine in ("native", "jax")
+            for engine in ("native", jax)
         }
         for size, (dtype, steps) in SIZES.items():
             for row in (size, f"{size}, gradient"):
@@ -34,7 +39,7 @@ def problems(sizes: Sizes) -> Iterator[Problem]:
                     label=f"{name}, {row}",
                     results=("the means of the result",),
                     methods={"native": partial(program, rounds["native"], row)},
-                    peers={"jax": partial(program, rounds["jax"], row)},
+                    peers={"jax": partial(program, rounds[jax], row)},
                     dtype=dtype,
                     steps=steps,
                 )

@@ -20,6 +20,7 @@ NAMES = (
     "pymc",
     "rnn",
     "samples",
+    "scaling",
     "steps",
 )
 

@@ -81,9 +81,10 @@ def describe(peers: Sequence[str]) -> dict[str, Any]:
     """Describe the machine, and the threads of the peers that ran."""
     import pytensor
 
-    usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    from theano.link.native.build.compiler import cores
+
     threads: dict[str, Any] = {
-        "cores usable": usable,
+        "cores usable": cores(),
         **{name: os.environ[name] for name in THREAD_VARIABLES if name in os.environ},
     }
     if "torch" in peers and "torch" in sys.modules:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import shutil
 import subprocess
 import sys
 import time
@@ -50,12 +52,27 @@ def answer(made: Made) -> None:
     print(json.dumps(block(made, given["engine"], given["name"], given["seconds"])))
 
 
-def block_in_process(module: str, engine: str, name: str, **asked: Any) -> dict[str, Any]:
-    """Return what a block finds in its own process, which runs a module that answers."""
+def block_in_process(
+    module: str, engine: str, name: str, cores: int | None = None, **asked: Any
+) -> dict[str, Any]:
+    """Return what a block finds in its own process, which runs a module that answers.
+
+    Parameters
+    ----------
+    cores
+        How many processors the process may use, the first ones; None: all.
+    """
     request = json.dumps({"engine": engine, "name": name, **asked})
+    command = [sys.executable, "-m", module, request]
+    given = environment()
+    if cores is not None:
+        given |= {"OMP_NUM_THREADS": str(cores)}
+        if shutil.which("taskset"):
+            mine = sorted(os.sched_getaffinity(0))[:cores]
+            command = ["taskset", "-c", ",".join(map(str, mine)), *command]
     done = subprocess.run(
-        [sys.executable, "-m", module, request],
-        env=environment(),
+        command,
+        env=given,
         capture_output=True,
         text=True,
         check=False,
@@ -66,9 +83,11 @@ def block_in_process(module: str, engine: str, name: str, **asked: Any) -> dict[
     return json.loads(done.stdout.splitlines()[-1])
 
 
-def program(module: str, engine: str, name: str, seconds: float) -> Program:
+def program(
+    module: str, engine: str, name: str, seconds: float, cores: int | None = None
+) -> Program:
     """Return a program whose call, and whose time, are those of a process."""
-    run = partial(block_in_process, module, engine, name, seconds=seconds)
+    run = partial(block_in_process, module, engine, name, cores, seconds=seconds)
     return Program(
         call=lambda: run()["costs"],
         to_numpy=lambda costs: [np.array(cost) for cost in costs],

@@ -85,9 +85,13 @@ def native(
 
 
 def in_jax(
-    kind: Kind, arrays: dict[str, np.ndarray], shape: Shape, gradient: bool
+    kind: Kind,
+    arrays: dict[str, np.ndarray],
+    shape: Shape,
+    gradient: bool,
+    from_numpy: bool = False,
 ) -> Callable[[], Any]:
-    """Compile with JAX."""
+    """Compile with JAX, whose calls are given its own arrays, or NumPy's."""
     import jax
     import jax.numpy as jnp
 
@@ -113,10 +117,17 @@ def in_jax(
         wanted = jax.grad(value, differentiated_by(kind)) if gradient else value
         # its calls need no setting any more
         function = jax.jit(wanted).lower(*own).compile()
-    return lambda: jax.block_until_ready(function(*own))
+        # NumPy's float64 are taken as they are only where this is set
+        jax.config.update("jax_enable_x64", from_numpy)
+    given = tuple(arrays.values()) if from_numpy else own
+    return lambda: jax.block_until_ready(function(*given))
 
 
-ENGINES: dict[str, Engine] = {"native": native, "jax": in_jax}
+ENGINES: dict[str, Engine] = {
+    "native": native,
+    "jax": in_jax,
+    "jax_from_numpy": partial(in_jax, from_numpy=True),
+}
 
 
 def summary(found: Any) -> list[float]:

@@ -12,6 +12,7 @@ import shlex
 import shutil
 import struct
 import subprocess
+import sys
 import tempfile
 from collections.abc import Sequence
 from contextlib import suppress
@@ -22,7 +23,10 @@ SOURCES = Path(__file__).resolve().parent
 FLAGS = ("-std=gnu11", "-O3", "-fPIC", "-pthread", "-ffp-contract=fast")
 # Left out where a compiler does not know them. Zig's checks for undefined behaviour unless asked not to.
 OPTIONAL_FLAGS = ("-fno-sanitize=undefined",)
-_COMPILERS = ("cc", "gcc", "clang")
+# On Windows gcc keeps vectors of 32 bytes where they must not lie, and clang lacks what MinGW brings.
+_COMPILERS = () if sys.platform == "win32" else ("cc", "gcc", "clang")
+# what a library's name ends with
+SUFFIX = {"win32": ".dll", "darwin": ".dylib"}.get(sys.platform, ".so")
 # What the compiler says where another folder may have room.
 _NO_ROOM = (
     "No space left on device",
@@ -50,10 +54,10 @@ def find_compiler() -> Command | None:
         path = shutil.which(words[0])
         if path is not None:
             return (path, *words[1:])
-    return None if asked else _zig()
+    return None if asked else zig()
 
 
-def _zig() -> Command | None:
+def zig() -> Command | None:
     """Return the command of Zig's C compiler, without Python's start before each run."""
     package = importlib.util.find_spec("ziglang")
     if package is None or package.origin is None:
@@ -65,7 +69,8 @@ def _zig() -> Command | None:
 def _commands(asked: str) -> list[Command]:
     """Return what ``$CC`` may mean: a path with spaces, or words."""
     try:
-        words = tuple(shlex.split(asked))
+        # elsewhere a backslash is a part of a path
+        words = tuple(shlex.split(asked, posix=os.sep == "/"))
     except ValueError:
         words = ()
     return [(asked,), *([words] if words else [])]
@@ -99,9 +104,9 @@ def _takes(compiler: Command, flags: tuple[str, ...]) -> bool:
 
 
 @cache
-def hash_of_sources() -> str:
-    """Return a hash of what is compiled, and how."""
-    digest = hashlib.sha256(" ".join((platform.machine(), *FLAGS)).encode())
+def hash_of_sources(machine: str = platform.machine()) -> str:
+    """Return a hash of what is compiled, how, and for which kind of machine."""
+    digest = hashlib.sha256(" ".join((machine, *FLAGS)).encode())
     for path in sorted(SOURCES.rglob("*")):
         if path.suffix in (".c", ".h", ".inc"):
             name = path.relative_to(SOURCES).as_posix()
@@ -117,13 +122,18 @@ def hash_of_compiler(compiler: Command) -> str:
     return hashlib.sha256(about.encode() + message).hexdigest()[:12]
 
 
-def library_name(made_by: str) -> str:
+def library_name(made_by: str, machine: str = platform.machine(), suffix: str = SUFFIX) -> str:
     """Name of a library of these sources; `made_by` is a hash of the compiler, or ``*``."""
-    return f"runtime-{hash_of_sources()}-{made_by}.so"
+    return f"runtime-{hash_of_sources(machine)}-{made_by}{suffix}"
 
 
-def compile_library(compiler: Command, made: Path, flags: tuple[str, ...] = FLAGS) -> None:
-    """Compile the C files side by side and link them as `made`.
+def compile_library(
+    compiler: Command,
+    made: Path,
+    flags: tuple[str, ...] = FLAGS,
+    machine: str = platform.machine(),
+) -> None:
+    """Compile the C files and link them as `made`, for a kind of machine that the compiler makes code for.
 
     Raises
     ------
@@ -132,29 +142,43 @@ def compile_library(compiler: Command, made: Path, flags: tuple[str, ...] = FLAG
     OSError
         If there is no room, or the compiler cannot be started.
     """
+    objects = compile_objects(compiler, made.parent, flags, machine)
+    # who loads it on macOS finds it by its path, not by that of the folder where it was made
+    name = ["-install_name", f"@rpath/{made.name}"] if made.suffix == ".dylib" else []
+    link = [*compiler, "-shared", "-pthread", *name, "-o", str(made), *map(str, objects)]
+    complaint = _run([link], made.parent)
+    # of other systems' libraries the loader there sees to it
+    wrong = what_is_wrong_with(made) if made.suffix == SUFFIX else ""
+    if wrong:
+        raise BuildError(f"{' '.join(link)}\nmade {wrong}\n{complaint}")
+
+
+def compile_objects(
+    compiler: Command,
+    folder: Path,
+    flags: tuple[str, ...] = FLAGS,
+    machine: str = platform.machine(),
+) -> list[Path]:
+    """Compile the C files side by side; return the object files in a folder."""
     sources = c_files()
-    objects = [made.with_name(source.stem + ".o") for source in sources]
+    objects = [folder / f"{source.stem}.o" for source in sources]
     # which sources a library was made from: the loader looks
     flags = (
         *flags,
         *(accepted_flags(compiler, OPTIONAL_FLAGS) or ()),
-        f'-DTN_SOURCES="{hash_of_sources()}"',
+        f'-DTN_SOURCES="{hash_of_sources(machine)}"',
     )
     commands = [
         [*compiler, *flags, "-c", str(source), "-o", str(out)]
         for source, out in zip(sources, objects, strict=True)
     ]
-    _run(commands, made.parent)
-    link = [*compiler, "-shared", "-pthread", "-o", str(made), *map(str, objects)]
-    complaint = _run([link], made.parent)
-    wrong = what_is_wrong_with(made)
-    if wrong:
-        raise BuildError(f"{' '.join(link)}\nmade {wrong}\n{complaint}")
+    _run(commands, folder)
+    return objects
 
 
 def _run(commands: Sequence[Sequence[str]], temporary: Path) -> str:
     """Run commands at the same time; return what they complain about."""
-    environment = {**os.environ, "TMPDIR": str(temporary)}
+    environment = {**os.environ, **temporary_files_in(temporary)}
     processes: list[subprocess.Popen] = []
     complaints = []
     try:
@@ -165,7 +189,7 @@ def _run(commands: Sequence[Sequence[str]], temporary: Path) -> str:
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.PIPE,
                 env=environment,
-                text=True,
+                encoding="utf-8",
                 errors="replace",
             )
             processes.append(process)
@@ -183,6 +207,11 @@ def _run(commands: Sequence[Sequence[str]], temporary: Path) -> str:
                 process.kill()
                 process.communicate()
     return "".join(complaints)
+
+
+def temporary_files_in(folder: Path) -> dict[str, str]:
+    """Return the variables that say where a command keeps its temporary files, on any system."""
+    return dict.fromkeys(("TMPDIR", "TEMP", "TMP"), str(folder))
 
 
 def is_for_want_of_room(complaint: str) -> bool:

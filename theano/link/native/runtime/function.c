@@ -1,8 +1,8 @@
 /* Calls of compiled functions from C: the parts of a function, each when a result needs it. */
 #include "function.h"
+#include "platform.h"
 #include "runtime.h"
 
-#include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,6 +25,8 @@ struct block {
 
 struct thread_memory {
     struct block *newest;
+    /* How many calls are running: what Python runs may call a function, too. */
+    int calls;
     char message[MOST_CHARACTERS];
 };
 
@@ -35,7 +37,7 @@ static void free_blocks(struct block *block)
 {
     while (block) {
         struct block *older = block->older;
-        free(block);
+        tn_free_aligned(block);
         block = older;
     }
 }
@@ -69,7 +71,7 @@ static void *taken(struct thread_memory *memory, int64_t bytes)
         int64_t size = block ? 2 * block->bytes : LEAST_BLOCK;
         if (size < bytes)
             size = bytes;
-        struct block *made = aligned_alloc(LINE, sizeof *made + (size_t)size);
+        struct block *made = tn_allocate_aligned(LINE, sizeof *made + (size_t)size);
         if (!made)
             return NULL;
         *made = (struct block){block, size, 0};
@@ -80,15 +82,33 @@ static void *taken(struct thread_memory *memory, int64_t bytes)
     return place;
 }
 
-/* A call begins: the largest block, which is the newest, is enough the next time. */
-static void take_all_back(struct thread_memory *memory)
+/* What is taken when a call begins, which is not its own. */
+struct taken_before {
+    struct block *newest;
+    int64_t used;
+};
+
+/* A call begins: the largest block, which is the newest, is enough the next time. Of a call that this one
+ * is made in, by what Python runs, the memory stays. */
+static struct taken_before begin_call(struct thread_memory *memory)
 {
-    if (memory->newest) {
-        free_blocks(memory->newest->older);
-        memory->newest->older = NULL;
-        memory->newest->used = 0;
-    }
+    struct block *newest = memory->newest;
     memory->message[0] = 0;
+    if (memory->calls++)
+        return (struct taken_before){newest, newest->used};
+    if (newest) {
+        free_blocks(newest->older);
+        newest->older = NULL;
+        newest->used = 0;
+    }
+    return (struct taken_before){newest, 0};
+}
+
+static void end_call(struct thread_memory *memory, struct taken_before before)
+{
+    memory->calls--;
+    if (memory->newest)
+        memory->newest->used = memory->newest == before.newest ? before.used : 0;
 }
 
 /* ---- A call. ---- */
@@ -368,7 +388,7 @@ int64_t tn_call(const tn_function *function, const tn_given *inputs, const tn_ma
     struct call call = {.function = function, .results = results, .memory = memory_of_thread()};
     if (!call.memory)
         return TN_NO_MEMORY;
-    take_all_back(call.memory);
+    struct taken_before before = begin_call(call.memory);
     int apart = tn_set_apart(1), alone = tn_set_alone(1);
     /* a thread of the pool's stays one */
     tn_set_alone(alone || !function->shares);
@@ -379,6 +399,7 @@ int64_t tn_call(const tn_function *function, const tn_given *inputs, const tn_ma
         result = give_results(&call);
     tn_set_alone(alone);
     tn_set_apart(apart);
+    end_call(call.memory, before);
     return result;
 }
 

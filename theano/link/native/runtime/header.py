@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-_TEXT = (Path(__file__).parent / "shared.inc").read_text()
+_TEXT = (Path(__file__).parent / "shared.inc").read_text(encoding="utf-8")
 
 
 def _names(group: str) -> list[str]:

@@ -26,6 +26,7 @@ from theano.link.native.runtime.build import (
     library_name,
     what_is_wrong_with,
 )
+from theano.rewriting.disk import sealed_files
 from theano.rewriting.disk.building_folders import building_folder
 from theano.rewriting.disk.own_folders import is_own_folder, make_own_folder
 from theano.rewriting.disk.sealed_files import is_sealed, put_sealed
@@ -119,6 +120,22 @@ def in_cache_or_elsewhere(folder: Path, make: Callable[[Path], ctypes.CDLL]) -> 
         return make(elsewhere)
 
 
+def load_and_keep(
+    made: Path, folder: Path, opened: Callable[[Path], ctypes.CDLL | None]
+) -> ctypes.CDLL | None:
+    """Load a library that was made, and put it into a folder; None where it cannot be loaded.
+
+    It is loaded from where it is made, unless that would keep the folder there from being removed.
+    """
+    if not sealed_files.LOADED_FILES_MAY_GROW:
+        put_sealed(made, folder)
+        return opened(folder / made.name)
+    loaded = opened(made)
+    if loaded is not None:
+        put_sealed(made, folder)
+    return loaded
+
+
 def _installed_folders() -> Iterator[Path]:
     """Yield where a library may lie that was installed: next to the sources, then in other packages.
 
@@ -179,10 +196,9 @@ def build(folder: Path, compiler: Command) -> ctypes.CDLL:
     with building_folder(folder) as work:
         made = work / library_name(hash_of_compiler(compiler))
         compile_library(compiler, made)
-        loaded = _opened(made)
+        loaded = load_and_keep(made, folder, _opened)
         if loaded is None:
             raise BuildError(f"what {' '.join(compiler)} made from the runtime cannot be loaded")
-        put_sealed(made, folder)
     # the same, by the name that it has now
     return _opened(folder / made.name) or loaded
 

@@ -35,9 +35,10 @@ int tn_select_kernels(const char *name);
  * panel j starts at element j * width * k. The columns of the last panel are padded with zeros
  * to a whole vector. A buffer aligned to 64 bytes is read fastest.
  *
- * tn_by_rows: whether threads do well to share the m rows of a product by a packed matrix, each with all its columns,
- * in place of the columns, where they multiply by matrices of so many bytes in turn: if each has rows
- * enough for what it reads, and the order of all sums stays.
+ * tn_by_rows: whether threads do well to share the m rows of a product by a packed matrix in place of the columns,
+ * where they multiply by matrices of so many bytes in turn: in as many groups as there are threads, each with all
+ * columns, or in fewer, whose threads share the columns. Each has rows enough for what it reads, and the order of
+ * all sums stays.
  * tn_packed_size: bytes of the packed operand; -1 where they do not fit 64 bits.
  * tn_pack_panels: tn_pack_b for panels [first_panel, end_panel) only: threads may share the packing.
  *
@@ -198,7 +199,10 @@ void tn_take_interrupt(void **exception);
     void (*geqrf_##suffix)(int *m, int *n, real *a, int *lda, real *tau, real *work, int *lwork,   \
                            int *info);                                                             \
     void (*orgqr_##suffix)(int *m, int *n, int *k, real *a, int *lda, real *tau, real *work,       \
-                           int *lwork, int *info);
+                           int *lwork, int *info);                                                 \
+    void (*gesdd_##suffix)(char *jobz, int *m, int *n, real *a, int *lda, real *s, real *u,        \
+                           int *ldu, real *vt, int *ldvt, real *work, int *lwork, int *iwork,      \
+                           int *info);
 struct tn_lapack {
     TN_LAPACK(float, f32)
     TN_LAPACK(double, f64)
@@ -220,14 +224,18 @@ void tn_find_lapack_by(void (*find)(void));
  * tn_solve_sylvester solves a x + x b = c, c of n rows and m columns, where a and b are such triangles.
  * tn_qr gives the factors of a matrix of n rows and m columns, q with n columns where it is complete, else
  * as many as a has rows or columns, whichever are fewer, and r with as many rows; tn_qr_triangle gives r
- * alone, with n rows.
+ * alone, with n rows. tn_svd gives the singular values, in descending order, and the vectors that go with them, as
+ * the columns of u and the rows of v, whole bases where it is complete; tn_singular_values the values alone. Both return
+ * whether they are found.
  * tn_factor_tridiagonal and tn_solve_tridiagonal work on vectors that are diagonals, see tridiagonal.inc.
  * tn_permutation gives the permutation that exchanges of rows, counted from 0 or from the end, amount to, or its
  * inverse; 0 where one is out of bounds.
  *
  * work holds n (n + m) elements for tn_solve, n n for tn_lu, tn_inverse and tn_determinant,
  * n (2 n + 40) for tn_eigh and tn_schur, n n + m m + n m for tn_solve_sylvester, n m + 65 (n + m) for
- * tn_qr and tn_qr_triangle, and n n more where q is complete; pivots n numbers, those of tn_eigh 12 n. */
+ * tn_qr and tn_qr_triangle, and n n more where q is complete, for tn_singular_values n m + 64 (n + m) + k (4 k + 8), with the
+ * fewer of n and m for k, and for tn_svd what u and v have more; pivots n numbers, those of tn_eigh 12 n, and of
+ * singular values 8 k. */
 enum { TN_GENERAL, TN_POSITIVE, TN_SYMMETRIC, TN_TRIDIAGONAL, TN_BANDED };
 
 /* ---- Order. ----

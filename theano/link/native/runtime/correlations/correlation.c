@@ -1,8 +1,8 @@
 /* Correlations and their gradients as kernels compute them, shared out over the pool. */
 #include "../kernels/kernels.h"
+#include "../platform.h"
 #include "windows.h"
 
-#include <pthread.h>
 #include <string.h>
 
 /* Tiles of sums that are enough for threads to share: where there are fewer, parts of the images have sums

@@ -1,5 +1,6 @@
 /* The choice of a family of kernels, and the public functions that go through it. */
 #include "kernels.h"
+#include "../platform.h"
 
 #include <stdatomic.h>
 #include <string.h>
@@ -10,13 +11,10 @@ static _Atomic(const tn_kernels *) active;
 static const tn_kernels *supported(const char *name)
 {
 #if defined(__x86_64__)
-    __builtin_cpu_init();
-    if ((!name || !strcmp(name, "avx512")) && __builtin_cpu_supports("avx512f") &&
-        __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
-        __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("fma"))
+    int bits = tn_vector_bits();
+    if ((!name || !strcmp(name, "avx512")) && bits >= 512)
         return &tn_kernels_avx512;
-    if ((!name || !strcmp(name, "avx2")) && __builtin_cpu_supports("avx2") &&
-        __builtin_cpu_supports("fma"))
+    if ((!name || !strcmp(name, "avx2")) && bits >= 256)
         return &tn_kernels_avx2;
 #endif
     if (!name || !strcmp(name, tn_kernels_portable.name))

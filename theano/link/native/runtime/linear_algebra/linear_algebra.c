@@ -44,6 +44,7 @@ static int64_t least(int64_t a, int64_t b)
 #define TN_NAME(x) x##_f32
 #include "linear_algebra.inc"
 #include "reflections.inc"
+#include "singular_values.inc"
 #include "tridiagonal.inc"
 #undef TN_REAL
 #undef TN_NAME
@@ -52,6 +53,7 @@ static int64_t least(int64_t a, int64_t b)
 #define TN_NAME(x) x##_f64
 #include "linear_algebra.inc"
 #include "reflections.inc"
+#include "singular_values.inc"
 #include "tridiagonal.inc"
 #undef TN_REAL
 #undef TN_NAME

@@ -1,15 +1,13 @@
 /* Products of matrices as they lie in memory: packed block by block, shared out over the pool. */
 #include "../kernels/kernels.h"
-
-#include <pthread.h>
-#include <stdlib.h>
+#include "../platform.h"
 
 /* Numbers that are multiplied by a vector between polls for interrupts: some milliseconds. */
 #define DOTS_BETWEEN_POLLS 4194304
 /* Numbers of B up to which it is read as it lies in memory, if it can be, by any number of rows. */
 #define NUMBERS_IN_PLACE 4096
-/* Rows of a thread for which it may read all of B, and twice as many where B comes from a cache that all
- * processors share. */
+/* Rows of a thread for which it may read all of B, or all of its columns; and twice as many where B comes from a
+ * cache that all processors share, which is worth it only where threads then need not wait for one another. */
 #define FEWEST_ROWS 8
 #define BYTES_OF_A_CORE 1048576
 /* From so many vectors of sums on, a tile has one sum for each element (gemm_tile.inc). */
@@ -19,14 +17,14 @@
 static pthread_key_t memory_key;
 static pthread_once_t memory_once = PTHREAD_ONCE_INIT;
 
-static void make_key(void) { pthread_key_create(&memory_key, free); }
+static void make_key(void) { pthread_key_create(&memory_key, tn_free_aligned); }
 
 void *tn_take_work_memory(void)
 {
     pthread_once(&memory_once, make_key);
     void *memory = pthread_getspecific(memory_key);
     if (!memory)
-        return aligned_alloc(4096, TN_WORK_BYTES);
+        return tn_allocate_aligned(4096, TN_WORK_BYTES);
     pthread_setspecific(memory_key, NULL);
     return memory;
 }
@@ -34,7 +32,7 @@ void *tn_take_work_memory(void)
 void tn_return_work_memory(void *memory)
 {
     if (pthread_getspecific(memory_key) || pthread_setspecific(memory_key, memory))
-        free(memory);
+        tn_free_aligned(memory);
 }
 
 int tn_threads_of_multiply_adds(double multiply_adds)

@@ -1,17 +1,10 @@
 /* The thread pool: workers that start when first needed, and live as long as the process. */
-#if defined(__linux__)
-#define _GNU_SOURCE
-#endif
+#include "../platform.h"
 #include "../runtime.h"
 
-#include <pthread.h>
 #include <sched.h>
-#include <signal.h>
 #include <stdatomic.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
-#include <unistd.h>
 
 enum {
     /* A waiting thread spins this often, then yields this often, then sleeps. */
@@ -22,11 +15,18 @@ enum {
     /* Runs that are cut so after one in which a thread came late. They are counted, not timed: short ones
      * lose more by the parts' sizes than they gain, and what made one thread late is over soon. */
     FINE_RUNS = 16,
+    /* How many threads arrive at a barrier on one line of memory, and how many lines there are for all. */
+    ARRIVALS = 4,
+    LINES = (TN_MOST_THREADS / ARRIVALS) * ARRIVALS / (ARRIVALS - 1),
 };
 /* A run in one word, so that a worker which has no part in it learns so without reading what the next run
  * may be writing: how many threads, whether they take parts, which are small, and the count of runs. A
  * part that was taken is marked by the run's word with TAKEN. */
 enum { THREADS = 511, SHARED = 512, FINE = 1024, TAKEN = 2048, NEXT = 4096 };
+
+struct line {
+    _Alignas(64) atomic_int arrived;
+};
 
 /* What is written by different threads lies on different cache lines. */
 static struct {
@@ -41,7 +41,7 @@ static struct {
     _Alignas(64) atomic_int running;
     /* Of which run each part is, and whether it was taken. */
     _Alignas(64) _Atomic(uint64_t) parts[TN_MOST_THREADS * FINE_PARTS];
-    _Alignas(64) atomic_int arrived;
+    struct line lines[LINES];
     _Alignas(64) atomic_uint phase;
     _Alignas(64) atomic_int sleepers;
     pthread_mutex_t mutex;
@@ -50,9 +50,7 @@ static struct {
     /* Of the workers: their handles; guarded by the mutex, who sleeps, and who is woken elsewhere. */
     pthread_t handles[TN_MOST_THREADS];
     char asleep[TN_MOST_THREADS], moved[TN_MOST_THREADS];
-#if defined(__linux__)
-    cpu_set_t allowed;
-#endif
+    tn_processor_set allowed;
 } pool = {.mutex = PTHREAD_MUTEX_INITIALIZER, .wake = PTHREAD_COND_INITIALIZER};
 
 /* Nanoseconds that threads waited at barriers for others that had no processor, in this process. */
@@ -61,8 +59,8 @@ static _Atomic(int64_t) waited;
 /* Runs that are still cut finely. */
 static atomic_int fine_runs;
 
-/* Whether this thread runs work of the pool now. */
-static _Thread_local int inside;
+/* Whether this thread runs work of the pool now, and which thread of a run it is. */
+static _Thread_local int inside, number;
 
 static void relax(void)
 {
@@ -90,16 +88,11 @@ static int keep_waiting(int turn)
 static void wake_workers(void)
 {
     pthread_mutex_lock(&pool.mutex);
-#if defined(__linux__)
-    int mine = sched_getcpu();
-    if (mine >= 0 && !sched_getaffinity(0, sizeof pool.allowed, &pool.allowed)) {
-        cpu_set_t others = pool.allowed;
-        CPU_CLR(mine, &others);
-        for (int k = 0; CPU_COUNT(&others) && k < pool.workers; k++)
+    tn_processor_set others;
+    if (tn_other_processors(&pool.allowed, &others))
+        for (int k = 0; k < pool.workers; k++)
             if (pool.asleep[k])
-                pool.moved[k] = !pthread_setaffinity_np(pool.handles[k], sizeof others, &others);
-    }
-#endif
+                pool.moved[k] = (char)tn_keep_to_processors(pool.handles[k], &others);
     pthread_cond_broadcast(&pool.wake);
     pthread_mutex_unlock(&pool.mutex);
 }
@@ -116,16 +109,12 @@ static uint64_t sleep_until_run(int worker, uint64_t seen)
         pthread_cond_wait(&pool.wake, &pool.mutex);
     pool.asleep[worker] = 0;
     atomic_fetch_sub(&pool.sleepers, 1);
-#if defined(__linux__)
     int moved = pool.moved[worker];
-    cpu_set_t allowed = pool.allowed;
+    tn_processor_set allowed = pool.allowed;
     pool.moved[worker] = 0;
-#endif
     pthread_mutex_unlock(&pool.mutex);
-#if defined(__linux__)
     if (moved)
-        pthread_setaffinity_np(pthread_self(), sizeof allowed, &allowed);
-#endif
+        tn_keep_to_processors(pthread_self(), &allowed);
     return run;
 }
 
@@ -181,6 +170,7 @@ static void *worker(void *argument)
     struct start start = *(struct start *)argument;
     free(argument);
     inside = 1;
+    number = start.thread;
     /* A new thread inherits its maker's mode. */
     tn_flush_denormals_end(0);
     for (;;) {
@@ -202,44 +192,40 @@ static void forget_workers(void)
 {
     atomic_store(&pool.busy, 0);
     atomic_store(&pool.running, 0);
-    atomic_store(&pool.arrived, 0);
+    for (int k = 0; k < LINES; k++)
+        atomic_store(&pool.lines[k].arrived, 0);
     atomic_store(&pool.sleepers, 0);
     pool.mutex = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
     pool.wake = (pthread_cond_t)PTHREAD_COND_INITIALIZER;
     pool.workers = 0;
-    inside = 0;
+    inside = number = 0;
     tn_work_for_main_thread(0);
 }
 
 /* From when the library is loaded: another thread may fork while the first run begins. */
 __attribute__((constructor)) static void watch_forks(void)
 {
-    pthread_atfork(NULL, NULL, forget_workers);
+    tn_after_fork(forget_workers);
 }
 
-/* Starts workers until there are as many as asked for; returns how many there are. Signals stay
- * with the threads of the program. */
+/* Starts workers until there are as many as asked for; returns how many there are. */
 static int start_workers(int wanted)
 {
     if (pool.workers >= wanted)
         return wanted;
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
     while (pool.workers < wanted) {
         struct start *start = malloc(sizeof *start);
         if (!start)
             break;
         *start = (struct start){pool.workers + 1, atomic_load(&pool.run)};
         pthread_t thread;
-        if (pthread_create(&thread, NULL, worker, start)) {
+        if (tn_start_thread(&thread, worker, start)) {
             free(start);
             break;
         }
         pthread_detach(thread);
         pool.handles[pool.workers++] = thread;
     }
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
     return pool.workers < wanted ? pool.workers : wanted;
 }
 
@@ -321,6 +307,34 @@ int tn_set_alone(int alone)
     return before;
 }
 
+/* Arrive on a line; returns whether all of its members have, and leaves it for the next barrier. */
+static int is_last(struct line *line, int members)
+{
+    if (atomic_fetch_add_explicit(&line->arrived, 1, memory_order_acq_rel) != members - 1)
+        return 0;
+    atomic_store_explicit(&line->arrived, 0, memory_order_relaxed);
+    return 1;
+}
+
+/* Arrive at a barrier; returns whether all have. Threads arrive in fours, each four on its own line, and the
+ * last of a four goes on to the line of four fours: what many threads write to one line goes from one to the
+ * next of them. */
+static int arrive(int threads)
+{
+    struct line *lines = pool.lines;
+    if (threads <= ARRIVALS)
+        return is_last(lines, threads);
+    for (int at = number, left = threads; left > 1; at /= ARRIVALS) {
+        int fours = (left + ARRIVALS - 1) / ARRIVALS, four = at / ARRIVALS;
+        int members = left - four * ARRIVALS < ARRIVALS ? left - four * ARRIVALS : ARRIVALS;
+        if (!is_last(&lines[four], members))
+            return 0;
+        lines += fours;
+        left = fours;
+    }
+    return 1;
+}
+
 /* Counts phases, which stands for the sense that a sense-reversing barrier keeps a thread. Only one
  * run has several threads at a time, so one barrier serves all. */
 void tn_barrier(int threads)
@@ -328,8 +342,7 @@ void tn_barrier(int threads)
     if (threads <= 1)
         return;
     unsigned phase = atomic_load_explicit(&pool.phase, memory_order_relaxed);
-    if (atomic_fetch_add_explicit(&pool.arrived, 1, memory_order_acq_rel) == threads - 1) {
-        atomic_store_explicit(&pool.arrived, 0, memory_order_relaxed);
+    if (arrive(threads)) {
         atomic_store_explicit(&pool.phase, phase + 1, memory_order_release);
         return;
     }

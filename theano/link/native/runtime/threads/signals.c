@@ -1,7 +1,7 @@
 /* Python signals: a call of the main thread ends where a handler raised. */
+#include "../platform.h"
 #include "../runtime.h"
 
-#include <pthread.h>
 #include <stdatomic.h>
 
 static struct tn_python python;
@@ -45,7 +45,7 @@ int tn_set_apart(int apart)
 
 int tn_is_main_thread(void)
 {
-    return !is_apart && atomic_load(&ready) && (uintptr_t)pthread_self() == python.main_thread;
+    return !is_apart && atomic_load(&ready) && tn_thread_number() == python.main_thread;
 }
 
 int tn_interrupted(void)

@@ -1,8 +1,8 @@
 /* Long loops and products poll now and then: whether a signal came, and whether the threads of a
  * loop have processors. Those that have none stand aside until the first calls them back. */
+#include "../platform.h"
 #include "../runtime.h"
 
-#include <pthread.h>
 #include <stdatomic.h>
 
 /* Nanoseconds between polls, and the least after which the use of several threads is judged. */
@@ -60,7 +60,7 @@ static void forget_others(void)
 
 __attribute__((constructor)) static void watch_forks(void)
 {
-    pthread_atfork(NULL, NULL, forget_others);
+    tn_after_fork(forget_others);
 }
 
 static int64_t go_on_alone(tn_watch *watch)
