@@ -221,16 +221,20 @@ def test_rows_are_still_written_in_place():
 
 def test_interrupted_loop_changes_nothing():
     table, state, i = shared((5, 2), "table"), theano.shared(1.0, name="state"), T.lvector("i")
-    states, _ = theano.scan(lambda s: s * 0.5 + 1, outputs_info=state, n_steps=10**10)
+    steps = T.lscalar("steps")
+    states, _ = theano.scan(lambda s: s * 0.5 + 1, outputs_info=state, n_steps=steps)
     updates = [(table, T.inc_subtensor(table[i], 1.0)), (state, states[-1])]
-    f = theano.function([i], updates=updates)
+    f = theano.function([i, steps], updates=updates)
+    # what is interrupted is the loop, not its compilation
+    f([1, 2], 1)
+    state.set_value(1.0)
     before = table.get_value()
     # who starts the tests in the background may have it ignored
     signal.signal(signal.SIGINT, signal.default_int_handler)
     timer = threading.Timer(0.5, signal.raise_signal, [signal.SIGINT])
     timer.start()
     with pytest.raises(KeyboardInterrupt):
-        f([1, 2])
+        f([1, 2], 10**10)
     timer.join()
     np.testing.assert_array_equal(table.get_value(), before)
     assert state.get_value() == 1

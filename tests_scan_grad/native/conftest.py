@@ -7,12 +7,12 @@ import pytest
 from tests_scan_grad.native.runtime import emulated, runtime_calls
 from theano.link.native.render import segment
 
-EMULATED = "neon, emulated"
-FAMILIES = (
-    *("avx512", "avx2", "neon", "portable"),
-    # some hundred times slower than a processor
-    pytest.param(EMULATED, marks=pytest.mark.heavy),
-)
+# What is emulated, by the option that runs it: processors are some hundred times slower so.
+EMULATED = {
+    "neon, emulated": ("--qemu", emulated.ARM),
+    "windows, emulated": ("--wine", emulated.WINDOWS),
+}
+FAMILIES = ("avx512", "avx2", "neon", "portable", *EMULATED)
 
 
 @pytest.fixture(autouse=True)
@@ -35,20 +35,31 @@ def any_work():
 
 
 @pytest.fixture(scope="session")
-def emulated_runtime():
-    """The runtime for aarch64."""
-    if not emulated.is_there():
-        pytest.skip(f"{emulated.COMPILER} or {emulated.EMULATOR} is not installed")
-    functions = emulated.Library()
-    yield functions
-    functions.close()
+def emulated_runtimes(request):
+    """Return the runtime on another machine by its name in `EMULATED`, where it is asked for."""
+    made = {}
+
+    def runtime_on(name):
+        option, machine = EMULATED[name]
+        asked = request.config.getoption
+        if not asked(option) and not (option == "--qemu" and asked("--heavy")):
+            pytest.skip(f"{option} runs it")
+        if machine.lacks():
+            pytest.skip(machine.lacks())
+        if name not in made:
+            made[name] = emulated.Library(machine)
+        return made[name]
+
+    yield runtime_on
+    for functions in made.values():
+        functions.close()
 
 
 @pytest.fixture(params=FAMILIES)
 def family(request):
     """Each family of kernels that this processor has, in turn, and one that is emulated."""
-    if request.param == EMULATED:
-        runtime_calls.emulate(request.getfixturevalue("emulated_runtime"))
+    if request.param in EMULATED:
+        runtime_calls.emulate(request.getfixturevalue("emulated_runtimes")(request.param))
         yield request.param
         runtime_calls.emulate(None)
         return

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
-from tests_scan_grad.generated.generated_loops import FAMILIES, loops
+from tests_scan_grad.generated.generated_loops import FAMILIES, loops, share_of_loops
 from tests_scan_grad.loop_runs import WRONG_REWRITES, check_against_python
 from theano.compile.mode import OPT_FAST_RUN, Mode
 from theano.link.native import NativeLinker
@@ -18,10 +18,7 @@ def native_mode() -> Mode:
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_generated_loops(family):
-    profile = settings.get_profile("generated_loops")
-    share = max(1, profile.max_examples // (4 * len(FAMILIES)))
-
-    @settings(profile, max_examples=share)
+    @share_of_loops(4 * len(FAMILIES))
     @given(loops(family))
     def check(loop):
         check_against_python(loop, native_mode())

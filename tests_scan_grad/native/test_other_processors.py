@@ -11,9 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from tests_scan_grad.native.runtime import emulated, runtime_calls
+from tests_scan_grad.native.runtime import runtime_calls
 from tests_scan_grad.native.test_threads import loops_of, program_of
-from theano.link.native.build.compiler_flags import FLAGS
+from theano.link.native.build import compiler as build_compiler
+from theano.link.native.build.compiler_flags import FLAGS, without_unknown
 from theano.link.native.runtime import build, load
 
 LEVELS = ("-O0", "-O1", "-O2")
@@ -34,13 +35,13 @@ PROCESSORS = {
 }
 
 
-def bits_of_loops(dtype, command, folder, runner=()):
+def bits_of_loops(dtype, command, folder, runner=(), levels=LEVELS):
     """What the loops of a gated network and its gradient print, at each level of optimization."""
     found = []
     for loop in loops_of("gated", dtype):
         (folder / "loop.inc").write_text(program_of(loop))
         hashes = {}
-        for level in LEVELS:
+        for level in levels:
             made = str(folder / "program")
             subprocess.run([*command, level, f"-I{folder}", "-o", made, "-lm"], check=True)
             done = subprocess.run([*runner, made], capture_output=True, text=True)
@@ -52,7 +53,8 @@ def bits_of_loops(dtype, command, folder, runner=()):
 
 def command_of(compiler, flags, objects):
     """The command that makes a program of a loop, as the engine compiles it, with the runtime."""
-    portable = [flag for flag in FLAGS if flag not in ("-march=native", "-fPIC")]
+    known = without_unknown(FLAGS, compiler, build_compiler._version(tuple(compiler)))
+    portable = [flag for flag in known if flag not in ("-march=native", "-fPIC")]
     program = str(Path(__file__).with_name("loop_program.c"))
     return [*compiler, *portable, *flags, "-pthread", f"-I{build.SOURCES}", program, *objects]
 
@@ -76,13 +78,29 @@ def test_bits_on_other_x86_processors(name, dtype, tmp_path):
     assert_bits_do_not_depend_on_the_level(bits_of_loops(dtype, command, tmp_path))
 
 
-@pytest.mark.heavy
+def emulated_bits(runtime, flags, dtype, folder, levels=LEVELS):
+    """What loops print on the machine of an emulated runtime."""
+    compiler = (*runtime.machine.compiler(), *runtime.machine.options)
+    command = command_of(compiler, flags, runtime.objects)
+    return bits_of_loops(dtype, command, folder, [runtime.machine.emulator()], levels)
+
+
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
-def test_bits_on_an_emulated_processor(dtype, emulated_runtime, tmp_path):
-    compiler = [emulated.COMPILER, "-static"]
-    command = command_of(compiler, [], emulated_runtime.objects)
-    found = bits_of_loops(dtype, command, tmp_path, [emulated.EMULATOR])
+def test_bits_on_an_emulated_processor(dtype, emulated_runtimes, tmp_path):
+    found = emulated_bits(emulated_runtimes("neon, emulated"), [], dtype, tmp_path)
     assert_bits_do_not_depend_on_the_level(found)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_bits_on_windows_are_those_here(dtype, emulated_runtimes, tmp_path):
+    runtime = emulated_runtimes("windows, emulated")
+    # Zig's name of it has no hyphen
+    flags = ("-march=x86_64", "-mavx2", "-mfma")
+    found = emulated_bits(runtime, flags, dtype, tmp_path, ["-O2"])
+    here = command_of(
+        build.find_compiler(), (flags[0].replace("_", "-"), *flags[1:]), [load.library()._name]
+    )
+    assert len(found) == 2 and bits_of_loops(dtype, here, tmp_path, levels=["-O2"]) == found
 
 
 @pytest.mark.parametrize(

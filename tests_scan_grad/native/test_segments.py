@@ -127,13 +127,26 @@ def test_sizes_that_are_computed_begin_another_segment():
     count = pt.gt(x, 0).sum()
     native = agree([x], [pt.arange(count) * x.sum(), pt.zeros((count, 2))], [numbers(9)])
     assert len(report(native).segments) >= 2
+    first, *others = report(native).reasons
+    assert not first and all(others)
 
 
 def test_a_report_names_an_operation_without_the_graph_inside():
     a, x = pytensor.scalar.float64("a"), pt.dvector("x")
-    again = ScalarLoop(init=[a], update=[pytensor.scalar.math.kve(a, a)])
+    again = ScalarLoop(init=[a], update=[pytensor.scalar.math.hyp2f1(a, a, a, a)])
     text = str(report(theano.function([x], Elemwise(again)(3, x))))
     assert "Scalarloop{...}: by PyTensor" in text and "fgraph" not in text.lower()
+
+
+def test_a_report_says_why_a_segment_is_separate():
+    x, a = T.dmatrix("x"), T.dscalar("a")
+    w = theano.shared(np.ones((2, 2)))
+    inverse = T.nlinalg.pinv(T.exp(x))
+    f = theano.function([x], T.tanh(inverse), updates=[(w, w * 2)], mode="NATIVE")
+    (of_f,) = {*report(f).reasons} - {""}
+    assert of_f == "MatrixPinv{hermitian=False}, which it needs, runs by PyTensor"
+    g = theano.function([a, x], ifelse(a > 0, T.tanh(x), T.exp(x).T), mode="NATIVE")
+    assert "because only a branch of an ifelse needs it" in str(report(g))
 
 
 def test_a_report_counts_lines_that_are_the_same():
@@ -247,6 +260,7 @@ def test_a_loop_that_stops_early_ends_its_segment():
     )
     native = agree([limit], [powers, powers[-1], powers.sum()], [10.0], [1000.0], [1e60])
     assert report(native).loops[0].reason is None
+    assert "the lengths of what scan_fn returns are known only" in report(native).reasons[1]
 
 
 def test_loops_inside_loops_and_their_gradient():

@@ -20,8 +20,11 @@ from tests_scan_grad.native.loops import native_mode, numbers, python_mode, same
 from tests_scan_grad.native.runtime import runtime_calls
 from theano.link.native import report
 from theano.link.native.ir.ir import FIRST_SIZE
+from theano.link.native.ir.partitions import Sharing
+from theano.link.native.lowering import lowered_loops
 from theano.link.native.lowering.loop import Loop
 from theano.link.native.lowering.lowered_loops import loops_of_their_own
+from theano.link.native.passes.pipeline import watched_passes
 from theano.link.native.render import c_text
 from theano.link.native.render.loop import emit_loop
 from theano.link.native.runtime import build
@@ -125,7 +128,8 @@ def test_results_do_not_depend_on_the_number_of_threads(name, dtype, batch):
     expected = function(*values)
     python = pytensor.function(inputs, outputs, mode=python_mode(), on_unused_input="ignore")
     same(expected, python(*values))
-    for threads in (2, 3, 5):
+    # six threads are three groups of rows, of two threads each, where there are enough
+    for threads in (2, 3, 5, 6):
         runtime_calls.set_threads(threads)
         for _ in range(5):
             for ours, alone in zip(function(*values), expected, strict=True):
@@ -287,6 +291,37 @@ def test_rows_are_shared_where_each_thread_has_enough():
     assert not products_by(16, 512, 1024, 2)
     assert not products_by(14, 128, 128, 2)
     assert not products_by(1, 128, 128, 2)
+
+
+def groups_of(rows, columns, inner, threads):
+    """In how many groups threads may share the rows of a product, and those of a group its columns."""
+    nbytes = 4 * inner * columns
+    return [
+        groups
+        for groups in range(1, threads)
+        if runtime_calls.by_rows("float32", rows, columns, inner, nbytes, threads, groups)
+    ]
+
+
+def test_groups_of_rows_have_rows_enough_and_columns_that_stay_near():
+    assert groups_of(32, 512, 512, 16) == [2, 4]
+    assert groups_of(64, 512, 512, 6) == [2, 3]
+    # the columns of a group's threads do not fit the cache of a core
+    assert groups_of(80, 1024, 3000, 16) == []
+    assert groups_of(80, 1024, 500, 16) == [2, 4, 8]
+
+
+def test_a_loop_of_groups_has_the_barriers_of_both():
+    inputs, outputs = loop_of(softmax, "float32", batch=MANY_ROWS)
+    # an equal loop of another test would be taken as it was lowered
+    lowered_loops._lowered.cache_clear()
+    found = []
+    with watched_passes(lambda one, name: name == "partition_work" and found.append(one.sharing)):
+        pytensor.function(inputs, outputs, mode=native_mode(), on_unused_input="ignore")
+    shared = [one for one in found if isinstance(one, Sharing) and one.barriers_by_both]
+    assert shared
+    for one in shared:
+        assert one.barriers_by_both >= one.barriers | one.barriers_by_rows
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from theano.link.native.build.compiler import command_of
 from theano.link.native.build.compiler_flags import FLAGS
 from theano.link.native.build.loaded import address_in
 from theano.link.native.llvm.machine import JitLibrary, machine_code
@@ -30,17 +31,17 @@ NUMBERS = {
 def by_llvm(text: str) -> JitLibrary:
     """Return a text's functions."""
     module = module_of(text)
-    return JitLibrary(machine_code(module.text, vectorize=True), module.called)
+    return JitLibrary(machine_code(module.text, vectorize=True), module.exported, module.called)
 
 
 def by_c(text: str, folder: Path) -> ctypes.CDLL:
     """Return the same, with what stands before programs."""
-    command = find_compiler()
-    if command is None:
+    if find_compiler() is None:
         pytest.skip("no C compiler")
     source, made = folder / "text.c", folder / "made.so"
     source.write_text(f"{all_preambles()}\n{text}")
-    arguments = [*command, *FLAGS, "-O2", "-w", "-shared", str(source), "-o", str(made), "-lm"]
+    flags = ["-O2", "-w", "-shared", str(source), "-o", str(made), "-lm"]
+    arguments = [*command_of(FLAGS), *flags]
     done = subprocess.run(arguments, capture_output=True, text=True, check=False)
     assert not done.returncode, f"{shlex.join(arguments)}\n{done.stderr}"
     return ctypes.CDLL(str(made))

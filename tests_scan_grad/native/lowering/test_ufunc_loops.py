@@ -8,7 +8,7 @@ import pytensor.tensor as pt
 import pytest
 
 import theano
-from theano.link.native import report
+from theano.link.native import report, source
 from theano.link.native.lowering.operations.sampling import generator_samples
 from theano.tensor.numpy_samplers import ufunc_loops
 
@@ -54,3 +54,31 @@ def test_python_draws_where_a_loop_is_missing(monkeypatch):
         generator.set_value(np.random.default_rng(3))
         found.append(function())
     np.testing.assert_array_equal(*found)
+
+
+DRAWN = {
+    "by NumPy": lambda rng, x: pt.random.gamma(
+        x[0], scale=1, size=3, rng=rng, return_next_rng=True
+    ),
+    "by a ufunc": lambda rng, x: pt.random.gengamma(
+        x[0], x[1], size=3, rng=rng, return_next_rng=True
+    ),
+    "rows": lambda rng, x: pt.random.multivariate_normal(
+        x, np.eye(2), rng=rng, return_next_rng=True
+    ),
+}
+
+
+@pytest.mark.parametrize("drawn", DRAWN)
+def test_loops_that_draw_keep_denormals(drawn):
+    parameters, generator = pt.dvector(), pytensor.shared(np.random.default_rng(3))
+    last, draws = pytensor.scan(
+        DRAWN[drawn],
+        outputs_info=[generator, None],
+        non_sequences=parameters,
+        n_steps=3,
+        return_updates=False,
+    )
+    function = theano.function([parameters], draws, updates=[(generator, last)], mode="NATIVE")
+    assert [loop.reason for loop in report(function).loops] == [None]
+    assert "flush_denormals_begin()" not in source(function)

@@ -11,6 +11,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from pytensor.graph.basic import Apply
+from pytensor.graph.op import Op
 
 import theano
 import theano.tensor as T
@@ -22,11 +24,16 @@ from theano.link.native.runtime.build import find_compiler
 THREADS = 4
 
 
-def model(width=3):
-    """The value of a recurrent model at a vector, and its gradient."""
+def recurrent(width):
+    """A vector, the value of a recurrent model at it, and the model's weights."""
     x, w = T.dvector("x"), theano.shared(np.linspace(-0.5, 1, width), "w")
     h, _ = theano.scan(lambda x_t, h, w: T.tanh(w * h + x_t), x, T.zeros((width,)), w)
-    value = (h[-1] ** 2).sum() + T.exp(-x).sum()
+    return x, (h[-1] ** 2).sum() + T.exp(-x).sum(), w
+
+
+def model(width=3):
+    """The value of a recurrent model at a vector, and its gradient."""
+    x, value, w = recurrent(width)
     return theano.function([x], [value, theano.grad(value, x)], mode="NATIVE"), w
 
 
@@ -45,8 +52,30 @@ def volatility(days=200):
     return theano.function([x], [density, theano.grad(density, x)], mode="NATIVE"), returns
 
 
-# and how many numbers a point has
-CALLED = {"network": (model, 50), "volatility": (volatility, 3)}
+class Cube(Op):
+    """An operation that Python runs."""
+
+    def make_node(self, x):
+        return Apply(self, [x], [x.type()])
+
+    def perform(self, node, inputs, outputs):
+        outputs[0][0] = inputs[0] ** 3
+
+
+def model_with_python():
+    """The same as `model` plus cubes, which each call computes in Python, before and after the loops."""
+    x, value, w = recurrent(3)
+    cubes = Cube()(T.sin(x))
+    results = [value + cubes.sum(), Cube()(theano.grad(value, x) + 3 * cubes)]
+    return theano.function([x], results, mode="NATIVE"), w
+
+
+# how many numbers a point has, and whether Python runs a part
+CALLED = {
+    "network": (model, 50, False),
+    "volatility": (volatility, 3, False),
+    "of Python": (model_with_python, 50, True),
+}
 
 
 def assert_same(function, *arguments):
@@ -220,15 +249,16 @@ def caller(folder: Path) -> ctypes.CDLL:
 
 
 def assert_called_from_threads(folder: Path, times: int, name: str) -> None:
-    """Call a model from C, on each thread at its own point, with the lock of Python held."""
-    make, length = CALLED[name]
+    """Call a model from C, on each thread at its own point, with the lock of Python held unless it needs it."""
+    make, length, python = CALLED[name]
     function, _ = make()
     found = report(function)
     assert len(found.loops) == 2 and all(loop.reason is None for loop in found.loops)
-    in_c = c_function(function)
+    in_c = c_function(function, allow_python=python)
     points = np.random.default_rng(0).normal(size=(THREADS, length))
     values, gradients = np.empty(THREADS), np.empty_like(points)
-    call = ctypes.PYFUNCTYPE(
+    kind = ctypes.CFUNCTYPE if python else ctypes.PYFUNCTYPE
+    call = kind(
         ctypes.c_int64,
         *[ctypes.c_void_p] * 2,
         *[ctypes.c_int64] * 3,

@@ -7,6 +7,8 @@ from dataclasses import field
 from typing import Any
 
 from theano.link.native.program import Program
+from theano.link.native.render.program_text import ProgramText
+from theano.pytensor_internals.functions.compiling import expect_function
 from theano.pytensor_internals.graphs.scan import Scan
 from theano.support.data_classes import dataclass
 from theano.support.formatting.values import operation
@@ -44,15 +46,28 @@ class EngineReport:
     ----------
     segments
         The number of nodes in each C function that the function calls.
+    reasons
+        Why each of them is not one with those before it; empty for the first.
+    code
+        The C text, in parts.
     by_llvm
         Whether LLVM compiled them in the process.
+    until_it_pays
+        Whether the C compiler compiles them, too, once calls have taken long enough.
     """
 
     loops: tuple[LoopRecord, ...]
     calls: tuple[CallRecord, ...]
     segments: tuple[int, ...]
-    source: str = field(repr=False)
+    reasons: tuple[str, ...]
+    code: ProgramText = field(repr=False)
     by_llvm: bool = False
+    until_it_pays: bool = False
+
+    @property
+    def source(self) -> str:
+        """The C text of what is native."""
+        return self.code.text
 
     def __str__(self) -> str:
         counts = Counter(map(str, [*self.loops, *self.calls]))
@@ -60,12 +75,18 @@ class EngineReport:
         plural = "" if len(self.segments) == 1 else "s"
         lines = [f"{len(self.segments) or 'no'} native segment{plural}"]
         if self.segments:
-            compiled = ", compiled by LLVM" if self.by_llvm else ""
+            # where the C compiler follows, it depends on the calls and the caches who has compiled it
+            compiled = ", compiled by LLVM" if self.by_llvm and not self.until_it_pays else ""
             lines[0] += f"{compiled}; nodes: {' + '.join(map(str, self.segments))}"
-        return "\n".join([*lines, *repeated])
+        separate = [
+            f"segment {k} is separate, because {reason}"
+            for k, reason in enumerate(self.reasons, 1)
+            if reason
+        ]
+        return "\n".join([*lines, *separate, *repeated])
 
 
-def report_of(program: Program, by_llvm: bool) -> EngineReport:
+def report_of(program: Program, by_llvm: bool, until_it_pays: bool) -> EngineReport:
     """Return how each node of a program runs."""
     loops, calls = [], []
     for part in program.parts:
@@ -75,8 +96,16 @@ def report_of(program: Program, by_llvm: bool) -> EngineReport:
                 loops.append(LoopRecord(node.op.name or "scan", reason))
             elif reason is not None:
                 calls.append(CallRecord(operation(node.op), reason))
-    sizes = tuple(len(part.nodes) for part in program.parts if part.native)
-    return EngineReport(tuple(loops), tuple(calls), sizes, program.code.text, by_llvm)
+    segments = [part for part in program.parts if part.native]
+    return EngineReport(
+        tuple(loops),
+        tuple(calls),
+        tuple(len(part.nodes) for part in segments),
+        tuple(part.reason for part in segments),
+        program.code,
+        by_llvm,
+        until_it_pays,
+    )
 
 
 def report(function: Any) -> EngineReport:
@@ -94,7 +123,7 @@ def report(function: Any) -> EngineReport:
     Raises
     ------
     TypeError
-        When the function was compiled with another engine.
+        When it is no compiled function, or another engine's.
 
     Examples
     --------
@@ -106,14 +135,14 @@ def report(function: Any) -> EngineReport:
     >>> [(loop.name, loop.reason) for loop in native.report(f).loops]
     [('sums', None)]
     """
-    linker = function.maker.linker
+    linker = expect_function(function, "report").maker.linker
     returned = getattr(linker, "report", None)
     if not isinstance(returned, EngineReport):
         raise TypeError(f"the function was compiled with {linker}, not with the native engine")
     return returned
 
 
-def source(function: Any) -> str:
+def source(function: object) -> str:
     """Return the C text of a function.
 
     Parameters

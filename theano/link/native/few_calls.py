@@ -1,9 +1,9 @@
 """The engine for functions that are called once or twice: what NumPy does well, it does."""
 
 from collections.abc import Sequence
-from typing import Any
 
 from pytensor.graph.basic import Apply
+from pytensor.graph.fg import FunctionGraph
 from pytensor.graph.op import HasInnerGraph
 
 from theano.link.native.build.programs import LoadedProgram
@@ -31,7 +31,7 @@ class FewCallsLinker(NativeLinker):
     stores_graphs = False
 
     def _compile(
-        self, fgraph: Any, order: Sequence[Apply], counters: Counters | None
+        self, fgraph: FunctionGraph, order: Sequence[Apply], counters: Counters | None
     ) -> tuple[Program, LoadedProgram | None]:
         if any(_needs_c(node) for node in order):
             return super()._compile(fgraph, order, counters)

@@ -10,6 +10,7 @@ from typing import Any
 
 from pytensor.compile.mode import Mode
 from pytensor.graph.basic import Apply
+from pytensor.graph.fg import FunctionGraph
 from pytensor.graph.op import Op
 
 from theano.configparser import caller_stacklevel
@@ -35,7 +36,8 @@ from theano.link.native.run.calls import (
     native_or_one_by_one,
     runtime_table,
 )
-from theano.link.native.run.one_by_one import make_thunk, replay
+from theano.link.native.run.one_by_one import link_functions_inside_by, make_thunk, replay
+from theano.link.native.run.prepared_call import PreparedCalls
 from theano.link.native.run.profile import Measurements
 from theano.link.native.run.rollback import Undo, undoable
 from theano.link.native.run.steps_within_budget import StepsWithinBudget
@@ -89,7 +91,8 @@ class NativeLinker(VMLinker):
         begin = time.perf_counter()
         counters = Counters() if self.profile else None
         program, compiled = self._compile(fgraph, order, counters)
-        self.report = report_of(program, compiled is not None and compiled.by_llvm)
+        by_llvm = compiled is not None and compiled.by_llvm
+        self.report = report_of(program, by_llvm, by_llvm and compiled.later is not None)
         states = {
             fgraph.outputs[output]: storage_map[fgraph.inputs[state]]
             for output, state in (fgraph.update_mapping or {}).items()
@@ -125,6 +128,8 @@ class NativeLinker(VMLinker):
         if counters and compiled is not None:
             natives = [unit.run.native for unit in units if isinstance(unit.node.op, NativeCode)]
             machine.measurements = Measurements(fgraph, natives, counters, compiled.library)
+        if not self.profile and machine.within_budget is None:
+            machine.prepared_calls = _prepared_calls(fgraph, units, input_storage)
         return (
             machine,
             [Container(v, cell) for v, cell in zip(fgraph.inputs, input_storage, strict=True)],
@@ -145,7 +150,7 @@ class NativeLinker(VMLinker):
         return Unit(node, thunk, bool(thunk.lazy))
 
     def _compile(
-        self, fgraph: Any, order: Sequence[Apply], counters: Counters | None
+        self, fgraph: FunctionGraph, order: Sequence[Apply], counters: Counters | None
     ) -> tuple[Program, LoadedProgram | None]:
         stored = CachedProgram(fgraph)
         found = stored.read() if counters is None else None
@@ -172,8 +177,20 @@ class NativeLinker(VMLinker):
             return Program(parts, [None] * len(parts), ProgramText(""), reasons), None
 
 
+def _prepared_calls(
+    fgraph: FunctionGraph, units: Sequence[Unit], input_storage: Sequence[list]
+) -> PreparedCalls | None:
+    """Return what prepares calls of a function that is one segment."""
+    native = getattr(units[0].run, "native", None) if len(units) == 1 else None
+    if native is None:
+        return None
+    # PyTensor's annotation says variables: it has the positions of outputs and of inputs
+    updates: Any = fgraph.update_mapping or {}
+    return PreparedCalls.of(native, fgraph.inputs, input_storage, fgraph.outputs, updates)
+
+
 def _within_budget(
-    fgraph: Any, machine: NativeMachine, storage_map: Any, compiled: LoadedProgram | None
+    fgraph: FunctionGraph, machine: NativeMachine, storage_map: Any, compiled: LoadedProgram | None
 ) -> StepsWithinBudget | None:
     """Return what decides how many steps loops keep, if the function has a budget."""
     chosen = chosen_steps(fgraph.inputs)
@@ -246,7 +263,12 @@ def _native_unit(
 
 
 def _connect(
-    fgraph: Any, parts: Sequence[Part], units: list[Unit], made_by, storage_map, compute_map
+    fgraph: FunctionGraph,
+    parts: Sequence[Part],
+    units: list[Unit],
+    made_by,
+    storage_map,
+    compute_map,
 ) -> None:
     """Record which units each one needs, and what nobody needs after it."""
     before = fgraph.orderings()
@@ -264,5 +286,6 @@ def _connect(
         units[k].clears.append(storage_map[variable])
 
 
+link_functions_inside_by(NativeLinker)
 # that of PyTensor's functions
 mode = Mode(NativeLinker(), "fast_run")

@@ -140,7 +140,9 @@ def _changed(
 
     return replace(
         program,
-        parts=[Part(tuple(map(node, part.nodes)), part.native) for part in program.parts],
+        parts=[
+            Part(tuple(map(node, part.nodes)), part.native, part.reason) for part in program.parts
+        ],
         segments=[*map(called, program.segments)],
         reasons={node(which): why for which, why in program.reasons.items()},
     )

@@ -24,6 +24,7 @@ from theano.link.native.runtime.build import (
     Command,
     find_compiler,
     is_for_want_of_room,
+    temporary_files_in,
     what_is_wrong_with,
 )
 from theano.rewriting.disk.building_folders import BuildingFolder, make_building_folder
@@ -83,10 +84,16 @@ def _version(command: Command) -> str:
 def _processor() -> str:
     """Return what -march=native depends on: a cache may be shared by unlike machines."""
     try:
-        lines = Path("/proc/cpuinfo").read_text().splitlines()
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
     except OSError:
         return platform.processor() + platform.machine()
     return next((line for line in lines if line.startswith("flags")), platform.machine())
+
+
+def command_of(flags: Sequence[str]) -> list[str]:
+    """Return the command of the compiler with those of some flags that it knows."""
+    command = compiler()
+    return [*command, *without_unknown(flags, command, _version(command))]
 
 
 @dataclass(frozen=True)
@@ -122,7 +129,7 @@ class Run:
             When there is no space left.
         """
         status = self.process.wait()
-        complaint = (self.folder.path / _COMPLAINTS).read_text(errors="replace")
+        complaint = (self.folder.path / _COMPLAINTS).read_text(encoding="utf-8", errors="replace")
         message = complaint.strip()[:2000] or f"exit status {status}"
         if status and is_for_want_of_room(complaint):
             raise OSError(message)
@@ -152,6 +159,25 @@ class Run:
 _COMPLAINTS = "complaints"
 
 
+def own_group(behind: bool) -> tuple[list[str], dict]:
+    """Return what comes before a command, and the options of a process that no Ctrl-C reaches.
+
+    All that the compiler starts can be ended together where systems have groups of processes.
+
+    Parameters
+    ----------
+    behind
+        Whether all else that runs comes first.
+    """
+    if sys.platform == "win32":
+        # from a program without a console, no window opens
+        options = subprocess.CREATE_NEW_PROCESS_GROUP | subprocess.CREATE_NO_WINDOW
+        priority = subprocess.BELOW_NORMAL_PRIORITY_CLASS if behind else 0
+        return [], {"creationflags": options | priority}
+    nice = ["nice", "-n", "10"] if behind and shutil.which("nice") else []
+    return nice, {"process_group": 0}
+
+
 def run(
     folder: Path, made: str, flags: Sequence[str], text: str | None = None, behind: bool = False
 ) -> Run:
@@ -177,18 +203,16 @@ def run(
     OSError
         If the folder cannot be written.
     """
-    command = compiler()
-    nice = ["nice", "-n", "10"] if behind and shutil.which("nice") else []
-    arguments = [*nice, *command, *without_unknown(flags, command, _version(command))]
+    arguments = command_of(flags)
 
     def sources(work: Path) -> list[str]:
         if text is None:
             return []
-        (work / "text.c").write_text(text)
+        (work / "text.c").write_text(text, encoding="utf-8")
         return [str(work / "text.c")]
 
     linked = [] if "-c" in flags else ["-shared", "-lm"]
-    return _run(folder, made, lambda work: [*arguments, *sources(work), *linked])
+    return _run(folder, made, lambda work: [*arguments, *sources(work), *linked], behind)
 
 
 def linker() -> str | None:
@@ -205,35 +229,34 @@ def link(folder: Path, made: str, files: Sequence[Path], linker: str) -> Run:
     return _run(folder, made, lambda _: arguments)
 
 
-def _run(folder: Path, made: str, arguments_in: Callable[[Path], list[str]]) -> Run:
+def _run(
+    folder: Path, made: str, arguments_in: Callable[[Path], list[str]], behind: bool = False
+) -> Run:
     """Start a command that makes a file in its own folder."""
     work = make_building_folder(folder)
     try:
         target = work.path / made
         arguments = [*arguments_in(work.path), "-o", str(target)]
-        return Run(work, _start(arguments, work.path), target)
+        return Run(work, _start(arguments, work.path, behind), target)
     except BaseException:
         work.remove()
         raise
 
 
-def _start(arguments: Sequence[str], work: Path) -> subprocess.Popen:
+def _start(arguments: Sequence[str], work: Path, behind: bool) -> subprocess.Popen:
+    before, options = own_group(behind)
     with (work / _COMPLAINTS).open("wb") as complaints:
         try:
             return subprocess.Popen(
-                arguments,
+                [*before, *arguments],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=complaints,
                 # what the compiler leaves when it is killed goes with the folder
-                env={**os.environ, "TMPDIR": str(work)},
-                **_OWN_GROUP,
+                env={**os.environ, **temporary_files_in(work)},
+                **options,
             )
         except OSError as error:
             raise CannotLower(
                 f"anything, because the C compiler {arguments[0]} cannot be started: {error}"
             ) from error
-
-
-# so that all that the compiler starts can be ended
-_OWN_GROUP: dict = {"process_group": 0} if hasattr(os, "killpg") else {}

@@ -41,13 +41,17 @@ def why_no_compiler() -> str:
     return "No C compiler was found (install gcc or clang, or: pip install ziglang)"
 
 
-def library_in_process(code: ProgramText, meanwhile: Callable[[], None] = lambda: None):
+def library_in_process(
+    code: ProgramText, meanwhile: Callable[[], None] = lambda: None, quick: bool = False
+):
     """Return a program's functions, compiled by LLVM unless the cache holds them.
 
     Parameters
     ----------
     meanwhile
         What there is to do before the program can be called.
+    quick
+        Whether the program is to be there soon, and not to run fast.
 
     Raises
     ------
@@ -58,15 +62,15 @@ def library_in_process(code: ProgramText, meanwhile: Callable[[], None] = lambda
     from theano.link.native.llvm.prelude import prelude
 
     before = prelude()
-    identity = f"{before.identity} {code.own_text}"
+    identity = f"{before.identity} {quick} {code.own_text}"
     key = hashlib.sha256(identity.encode()).hexdigest()[:32]
     library = _loaded.get(key)
     if library is None:
         name = f"program-{key}.llvm"
         kept = read_sealed(cache_folder() / name)
-        content = kept or _compiled(code.own_text)
-        functions, _, machine_code = content.partition(b"\n")
-        library = JitLibrary(machine_code, functions.decode().split())
+        content = kept or _compiled(code.own_text, quick)
+        exported, called, machine_code = content.split(b"\n", 2)
+        library = JitLibrary(machine_code, exported.decode().split(), called.decode().split())
         _loaded[key] = library
         if kept is None:
             # where nothing can be kept, another process compiles it again
@@ -76,14 +80,15 @@ def library_in_process(code: ProgramText, meanwhile: Callable[[], None] = lambda
     return library
 
 
-def _compiled(text: str) -> bytes:
-    """Return a line with the functions that are called, and the machine code."""
+def _compiled(text: str, quick: bool) -> bytes:
+    """Return a line with what others may ask for, one with what is called, and the machine code."""
     from theano.link.native.llvm.machine import machine_code
     from theano.link.native.llvm.prelude import module_of
 
     module = module_of(text)
     try:
-        code = machine_code(module.text, module.has_loops_to_vectorize)
+        code = machine_code(module.text, module.has_loops_to_vectorize, quick)
     except RuntimeError as error:
         raise CannotLower(f"what LLVM refuses: {error}") from error
-    return " ".join(module.called).encode() + b"\n" + code
+    names = f"{' '.join(module.exported)}\n{' '.join(module.called)}\n"
+    return names.encode() + code

@@ -11,6 +11,7 @@ import _ctypes
 import ctypes
 import functools
 import os
+import sys
 import weakref
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing
@@ -22,10 +23,21 @@ from theano.link.native.build.objects import object_files, running_ahead, start_
 from theano.link.native.build.tiers import QUICK, Tier
 from theano.link.native.ir.ir import CannotLower
 from theano.link.native.render.program_text import ProgramText
-from theano.link.native.runtime.build import Command
-from theano.link.native.runtime.load import cache_folder, in_cache_or_elsewhere, open_library
-from theano.rewriting.disk.sealed_files import is_sealed, put_sealed
+from theano.link.native.runtime.build import SUFFIX, Command
+from theano.link.native.runtime.load import (
+    cache_folder,
+    in_cache_or_elsewhere,
+    load_and_keep,
+    open_library,
+)
+from theano.rewriting.disk.sealed_files import is_sealed
 from theano.support.data_classes import dataclass
+
+# how a library leaves the process
+if sys.platform == "win32":
+    _CLOSE = _ctypes.FreeLibrary
+else:
+    _CLOSE = _ctypes.dlclose
 
 
 @dataclass(frozen=True)
@@ -45,7 +57,7 @@ class Build:
     @property
     def name(self) -> str:
         """The name of its file."""
-        return f"program-{self.identity}.so"
+        return f"program-{self.identity}{SUFFIX}"
 
     @property
     def in_one(self) -> bool:
@@ -97,17 +109,16 @@ class Build:
     def keep(self, run: Run, folder: Path) -> ctypes.CDLL:
         """Wait for a library, load it, and put it into the folder if that is possible."""
         run.finish()
-        loaded = self._loaded(run.made)
+        loaded = load_and_keep(run.made, folder, self._loaded)
         if loaded is None:
             raise CannotLower("anything, because what the C compiler made cannot be loaded")
-        put_sealed(run.made, folder)
         return loaded
 
     def _loaded(self, path: Path) -> ctypes.CDLL | None:
         loaded = open_library(path, self._mark)
         if loaded is not None:
             # it leaves the process with the last function of it
-            weakref.finalize(loaded, _ctypes.dlclose, loaded._handle).atexit = False
+            weakref.finalize(loaded, _CLOSE, loaded._handle).atexit = False
         return loaded
 
     @property

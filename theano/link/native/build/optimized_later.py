@@ -31,10 +31,17 @@ class OptimizedLater:
     ----------
     build
         The program as it is to be compiled.
+    worth
+        After how many seconds of calls that pays.
+
+    Attributes
+    ----------
+    seconds
+        How long calls have taken, as far as whoever calls the program adds it.
     """
 
-    def __init__(self, build: Build):
-        self._build = build
+    def __init__(self, build: Build, worth: float = 0.0):
+        self._build, self._worth, self.seconds = build, worth, 0.0
         self._library: ctypes.CDLL | None = None
         self._steps: Iterator[ctypes.CDLL | None] | None = None
         self._next_poll, self._given_up = 0.0, False
@@ -44,7 +51,9 @@ class OptimizedLater:
         _all.add(self)
 
     def poll(self) -> ctypes.CDLL | None:
-        """Start the compiler, or see whether it is done; the library, once there is one."""
+        """Start the compiler if that pays, or see whether it is done; the library, once there is one."""
+        if self.seconds < self._worth:
+            return None
         now = time.monotonic()
         to_do = self._library is None and not self._given_up and now >= self._next_poll
         if to_do and self._polling.acquire(blocking=False):

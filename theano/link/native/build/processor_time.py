@@ -23,11 +23,15 @@ def seconds_used(pid: int) -> float | None:
 def _with_children(pid: int) -> Iterator[int]:
     yield pid
     children = _PROCESSES / str(pid) / "task" / str(pid) / "children"
-    for child in children.read_text().split():
+    for child in children.read_text(encoding="utf-8").split():
         yield from _with_children(int(child))
 
 
 def _ticks(pid: int) -> int:
     # the name, in brackets, may hold any character
-    line = (_PROCESSES / str(pid) / "stat").read_text().rpartition(")")[2]
+    line = (
+        (_PROCESSES / str(pid) / "stat")
+        .read_text(encoding="utf-8", errors="replace")
+        .rpartition(")")[2]
+    )
     return sum(map(int, line.split()[_TIMES]))

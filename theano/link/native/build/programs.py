@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 
 from theano.configparser import config
-from theano.link.native.build.in_process import chosen_compiler, library_in_process
+from theano.link.native.build.in_process import chosen_compiler, has_llvm, library_in_process
 from theano.link.native.build.libraries import build_of, library
 from theano.link.native.build.loaded import Library
 from theano.link.native.build.optimized_later import OptimizedLater
 from theano.link.native.build.tiers import OPTIMIZED, QUICK, Tier
 from theano.link.native.ir.ir import CannotLower
 from theano.link.native.render.program_text import ProgramText
-from theano.link.native.runtime.build import find_compiler
 from theano.support.data_classes import dataclass
 
 # The compiler takes as long for fewer lines, however much it optimizes.
 LINES_WORTH_A_QUICK_BUILD = 150
+# LLVM, in this process, takes 10 to 70 ms for these where the C compiler takes 60 to 130; it takes
+# longer for loops, which the C compiler compiles ahead, too.
+LINES_FOR_LLVM = 600
+# What LLVM has compiled quickly runs up to twice as long: the C compiler takes as much processor
+# time as this saves.
+SECONDS_WORTH_COMPILING = 0.05
 
 
 @dataclass(frozen=True)
@@ -28,7 +34,7 @@ class LoadedProgram:
     later
         What will take its place; none if it is optimized.
     by_llvm
-        Whether LLVM compiled it in this process.
+        Whether LLVM compiled it in this process; what is to take its place, the C compiler does.
     """
 
     library: Library
@@ -59,19 +65,25 @@ def loaded_program(
         When there is no compiler, or it fails.
     """
     if chosen_compiler() == "llvm":
-        try:
-            return LoadedProgram(library_in_process(code, meanwhile), by_llvm=True)
-        except CannotLower:
-            # who asked for LLVM sees why it cannot be
-            if config.native.compiler == "llvm" or find_compiler() is None:
-                raise
+        return LoadedProgram(library_in_process(code, meanwhile), by_llvm=True)
     best = build_of(code, OPTIMIZED)
+    by_llvm = _is_soon_done_by_llvm(code)
     long = bool(code.loops) or code.own_lines > LINES_WORTH_A_QUICK_BUILD
-    if profiled or first_tier() is OPTIMIZED or not long:
+    if profiled or first_tier() is OPTIMIZED or not (long or by_llvm):
         return LoadedProgram(library(best, meanwhile))
     kept = best.kept()
     if kept is not None:
         meanwhile()
         return LoadedProgram(kept)
+    if by_llvm:
+        with suppress(CannotLower):
+            found = library_in_process(code, meanwhile, quick=True)
+            return LoadedProgram(found, OptimizedLater(best, SECONDS_WORTH_COMPILING), by_llvm=True)
     quick = build_of(code, QUICK)
     return LoadedProgram(library(quick, meanwhile), OptimizedLater(best))
+
+
+def _is_soon_done_by_llvm(code: ProgramText) -> bool:
+    """Return whether LLVM takes less time for a program than the C compiler that is there."""
+    short = 0 < code.own_lines <= LINES_FOR_LLVM and not code.loops
+    return short and config.native.compiler == "auto" and has_llvm()

@@ -17,14 +17,22 @@ from theano.pytensor_internals.graphs.scan import Scan
 from theano.pytensor_internals.operations.tensor import IfElse
 from theano.scan_module.loop.roles import Roles
 from theano.support.data_classes import dataclass
+from theano.support.formatting.values import operation
 
 
 @dataclass(frozen=True)
 class Part:
-    """Nodes that run together: native ones, or one that Python runs."""
+    """Nodes that run together: native ones, or one that Python runs.
+
+    Attributes
+    ----------
+    reason
+        Why native nodes are not in the segment of those that run before them.
+    """
 
     nodes: tuple[Apply, ...]
     native: bool
+    reason: str = ""
 
 
 def partition(
@@ -49,17 +57,31 @@ def partition(
     regions = lazy_regions(fgraph, order)
     stages: dict[Apply, int] = {}
     native: dict[Apply, bool] = {}
+    reasons: dict[Apply, str] = {}
     for node in order:
         native[node] = is_native(node)
         stage = 0
         sources = [variable.owner for variable in node.inputs if variable.owner is not None]
         for source in [*sources, *before.get(node, ())]:
-            alone = not native[source] or node in first_of_segment or ends_segment(source)
-            stage = max(stage, stages[source] + (1 if native[node] and alone else 0))
+            apart = native[node] and _why_apart(source, native[source], node in first_of_segment)
+            if stages[source] + bool(apart) > stage:
+                stage = stages[source] + bool(apart)
+                if apart:
+                    reasons[node] = apart
         stages[node] = stage
     _move_to_users(before, order, first_of_segment, stages, native)
     _move_to_the_end([node for node in last if native[node]], stages, native)
-    return _parts(order, stages, native, regions)
+    return _parts(order, stages, native, regions, reasons)
+
+
+def _why_apart(source: Apply, native: bool, begins: bool) -> str:
+    """Return why a native node is not in the segment of one that it uses; empty if it may be."""
+    name = (source.op.name or "scan") if is_a(source.op, Scan) else operation(source.op)
+    if not native:
+        return f"{name}, which it needs, runs by PyTensor"
+    if ends_segment(source):
+        return f"the lengths of what {name} returns are known only when it has ended"
+    return "lengths are known only when what is before it has run" if begins else ""
 
 
 def _move_to_users(
@@ -97,14 +119,32 @@ def _move_to_the_end(last: Collection[Apply], stages, native) -> None:
         stages[node] = max(stages[node], final)
 
 
-def _parts(order, stages, native, regions) -> list[Part]:
+def _parts(order, stages, native, regions, reasons) -> list[Part]:
     groups: dict[tuple, list[Apply]] = {}
     for position, node in enumerate(order):
         key = (stages[node], 0, regions[node]) if native[node] else (stages[node], 1, position)
         groups.setdefault(key, []).append(node)
     # Dictionaries keep the order of first nodes; stages decide, then native before others.
     keys = sorted(groups, key=lambda key: (key[0], key[1], len(key[2]) if key[1] == 0 else key[2]))
-    return [Part(tuple(groups[key]), key[1] == 0) for key in keys]
+    first = next((key for key in keys if key[1] == 0), None)
+    return [
+        Part(
+            tuple(groups[key]),
+            key[1] == 0,
+            "" if key == first else _reason(groups[key], key, reasons),
+        )
+        for key in keys
+    ]
+
+
+def _reason(nodes: Sequence[Apply], key: tuple, reasons: Mapping[Apply, str]) -> str:
+    """Return why some nodes of a key (stage, native or not, region) are a separate segment."""
+    if key[1]:
+        return ""
+    if key[2]:
+        return "only a branch of an ifelse needs it"
+    found = next((reasons[node] for node in nodes if node in reasons), "")
+    return found or "it writes over what others read"
 
 
 def ends_segment(node: Apply) -> bool:

@@ -83,7 +83,7 @@ class CallSizes:
         """Return sizes as numbers."""
         return tuple(int(self.of(size)) for size in sizes)
 
-    def of(self, size: Any) -> Any:
+    def of(self, size: object) -> Any:
         """Return a size, or another number of the prologue."""
         if isinstance(size, int):
             return size
@@ -177,12 +177,23 @@ def _bytes(*factors: int) -> int:
     return math.prod(factors)
 
 
-# functions that generated C has inline, by the names that sizes call them by
+def _clip(bound: int, size: int, low: int, high: int) -> int:
+    bound += size if bound < 0 else 0
+    return low if bound < low else min(bound, high)
+
+
+def _slice_length(start: int, stop: int, step: int) -> int:
+    return min(len(range(start, stop, step)), 2**63 - 1)
+
+
+# functions of sizes, by the names that sizes call them by
 _FUNCTIONS: dict[str, Callable[..., Any]] = {
     BYTES: _bytes,
+    "clip": _clip,
     "floor_division": lambda a, b: a // b if b else 0,
     "range_length": _range_length,
     "signed": lambda number: min(int(number), 2**63 - 1),
+    "slice_length": _slice_length,
     "smaller": min,
 }
 

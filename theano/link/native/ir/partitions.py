@@ -58,7 +58,7 @@ class Parts(OuterRange):
 
 @dataclass(frozen=True)
 class Rectangle(Share):
-    """A range of columns of all rows, or all columns of a range of rows: what is chosen when the loop is called.
+    """A range of columns of a range of rows, either of which may be all: what is chosen when the loop is called.
 
     Attributes
     ----------
@@ -100,6 +100,9 @@ class Sharing:
         for the end of the step.
     barriers_by_rows
         The same where rows are shared.
+    barriers_by_both
+        The same where threads share the rows in groups, and those of a group the columns; none where
+        a statement does not allow that.
     """
 
     rows: Size | None = None
@@ -109,6 +112,7 @@ class Sharing:
     ranges: dict[tuple[Size, str, bool], int] = field(default_factory=dict)
     barriers: set[int] = field(default_factory=set)
     barriers_by_rows: set[int] = field(default_factory=set)
+    barriers_by_both: set[int] | None = None
 
     def share(self, dimension: int, size: Size, unit: str) -> Share:
         """Return a range along a dimension, the same wherever the size and the unit are."""

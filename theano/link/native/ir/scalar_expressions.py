@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pytensor.scalar as ps
 import pytensor.scalar.math as scalar_math
+from pytensor.graph.op import Op
 from pytensor.scalar import basic
 from pytensor.tensor.math import MulWithoutZeros
 
@@ -44,8 +45,7 @@ class Expression:
     function
         Whether it calls a mathematical function, which takes longer than arithmetic.
     library
-        The file besides the prelude that it needs: 'activations', 'special_functions',
-        'incomplete_functions', or none.
+        The file besides the prelude that it needs, such as 'special_functions', or none.
     """
 
     name: str
@@ -97,6 +97,11 @@ def _incomplete(name: str) -> _Form:
     return _special(name, "incomplete_functions")
 
 
+def _inverse(name: str) -> _Form:
+    """Return a function of inverses_of_incomplete.inc."""
+    return _special(name, "inverses_of_incomplete")
+
+
 # operator -> what it does
 TABLE: dict[type, _Form] = {
     basic.Sub: _Form("arithmetic", "subtract", True),
@@ -122,7 +127,7 @@ TABLE: dict[type, _Form] = {
     basic.EQ: _Form("comparison", "=="),
     basic.NEQ: _Form("comparison", "!="),
     basic.IsNan: _Form("common", "is nan", True),
-    basic.IsInf: _Form("common", "is infinite"),
+    basic.IsInf: _Form("common", "is infinite", True),
     basic.OR: _Form("bits", "or"),
     basic.AND: _Form("bits", "and"),
     basic.XOR: _Form("bits", "exclusive or"),
@@ -174,14 +179,18 @@ TABLE: dict[type, _Form] = {
     GammaL: _incomplete("gammal"),
     GammaU: _incomplete("gammau"),
     scalar_math.BetaInc: _incomplete("betainc"),
+    scalar_math.GammaIncInv: _inverse("gammaincinv"),
+    scalar_math.GammaIncCInv: _inverse("gammainccinv"),
+    scalar_math.BetaIncInv: _inverse("betaincinv"),
     scalar_math.J0: _function("j0"),
     scalar_math.J1: _function("j1"),
     scalar_math.I0: _same_alone("i0"),
     scalar_math.I1: _same_alone("i1"),
-    scalar_math.Ive: _Form("whole order", "ive", False, True, "special_functions"),
+    scalar_math.Ive: _Form("order", "ive", False, True, "bessel_of_any_order"),
+    scalar_math.Kve: _special("kve", "bessel_of_any_order"),
     scalar_math.Sigmoid: _function("sigmoid", True),
     scalar_math.Softplus: _same_alone("softplus"),
-    scalar_math.Log1mexp: _function("log1mexp"),
+    scalar_math.Log1mexp: _function("log1mexp", True),
 }
 
 _NARY = {basic.Add: "add", basic.Mul: "multiply"}
@@ -211,7 +220,7 @@ def has_function(kind: type, name: str) -> None:
     TABLE[kind] = _special(name)
 
 
-def expression_of(op: Any, inputs: Sequence[str], output: str) -> Expression:
+def expression_of(op: Op, inputs: Sequence[str], output: str) -> Expression:
     """Return the expression of a scalar operation on operands of these types.
 
     Raises
@@ -272,9 +281,10 @@ def _float(name: str, form: _Form, inputs: Sequence[str], output: str) -> Expres
     return Expression(name, form.operation, output, output, form.in_vectors)
 
 
-def _whole_order(name: str, form: _Form, inputs: Sequence[str], output: str) -> Expression:
+def _order(name: str, form: _Form, inputs: Sequence[str], output: str) -> Expression:
+    """Return a Bessel function, of which that of whole orders is another."""
     if inputs[0] in FLOATS:
-        raise CannotLower(f"the scalar operation {name} of an order that may be a fraction")
+        form = replace(form, operation=f"{form.operation}_of_any_order")
     return _float(name, form, inputs, output)
 
 
@@ -305,7 +315,7 @@ _RULES: dict[str, Callable[[str, _Form, Sequence[str], str], Expression]] = {
     "common": _common,
     "switch": _switch,
     "float": _float,
-    "whole order": _whole_order,
+    "order": _order,
     "power": _power,
     "division": _division,
     "bits": _bits,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 from pytensor.graph.type import Type
 from pytensor.scalar.basic import ScalarType
 from pytensor.tensor.type import DenseTensorType
@@ -14,6 +15,13 @@ DTYPES = (
 )
 FLOATS = ("float32", "float64")
 SUFFIX = {"float32": "f32", "float64": "f64"}
+
+
+def type_numbers(dtype: str) -> tuple[int, int]:
+    """Return NumPy's numbers of a type: integers of one size may have two."""
+    numbers = {np.dtype(code).num for code in np.typecodes["All"] if np.dtype(code) == dtype}
+    ordered = sorted(numbers)
+    return ordered[0], ordered[-1]
 
 
 def has_c_type(kind: Type) -> bool:

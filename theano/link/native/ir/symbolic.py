@@ -88,7 +88,7 @@ class Symbolic:
 Size = int | Symbolic
 
 
-def _renamed(value: Any, rename: Rename) -> Any:
+def _renamed(value: object, rename: Rename) -> Any:
     if isinstance(value, tuple):
         return tuple(_renamed(one, rename) for one in value)
     return value.renamed(rename) if isinstance(value, Symbolic) else value

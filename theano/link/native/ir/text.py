@@ -32,6 +32,8 @@ def partition_text(statements: Sequence[Any], sharing: Sharing | Serial) -> list
         if columns or rows:
             both = sharing.rows is None or (columns and rows)
             lines.append("barrier" + ("" if both else " by columns" if columns else " by rows"))
+        elif position in (sharing.barriers_by_both or ()):
+            lines.append("barrier by both")
         if position < len(statements):
             partition = _partition_text(sharing.partitions[position])
             lines.append(f"{statement_text(statements[position])}  | {partition}")
@@ -70,7 +72,7 @@ def _fields_text(statement: Any) -> Iterable[str]:
             yield f"{entry.name}={_value_text(value)}"
 
 
-def _value_text(value: Any) -> str:
+def _value_text(value: object) -> str:
     if isinstance(value, View):
         return view_text(value)
     if isinstance(value, Scalar):

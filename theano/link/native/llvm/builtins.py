@@ -60,7 +60,7 @@ def _function(name: str) -> Callable[[Any, list[Value]], Value] | None:
     return lambda body, given: body.call(name, kind, _all(body, given, kind), PURE)
 
 
-def builtin(body: Any, name: str, operands: list[Value]) -> Value:
+def builtin(body: object, name: str, operands: list[Value]) -> Value:
     """Return what a function gives.
 
     Raises
@@ -173,7 +173,7 @@ def _first_lanes(body: Any, count: Value, kind: CType) -> Value:
     return body.emit(f"icmp ult {numbers.llvm} <{listed}>, {counts.text}", _masked(kind.count))
 
 
-def _load_first(body: Any, given: list[Value]) -> Value:
+def _load_first(body: object, given: list[Value]) -> Value:
     """Return the first elements from a pointer on, and others after them."""
     pointer, others, count = given
     kind = others.type
@@ -182,7 +182,7 @@ def _load_first(body: Any, given: list[Value]) -> Value:
     return _masked_call(body, name, kind, [pointer], lanes, [others], kind.element.size)
 
 
-def _store_first(body: Any, given: list[Value]) -> Value:
+def _store_first(body: object, given: list[Value]) -> Value:
     """Store the first elements of a vector."""
     pointer, vector, count = given
     kind = vector.type

@@ -80,7 +80,9 @@ def prelude() -> Prelude:
 
 def _translator() -> str:
     """Return the text of this package: who changes it keeps nothing that it made before."""
-    return "".join(path.read_text() for path in sorted(Path(__file__).parent.glob("*.py")))
+    return "".join(
+        path.read_text(encoding="utf-8") for path in sorted(Path(__file__).parent.glob("*.py"))
+    )
 
 
 def module_of(text: str) -> Module:

@@ -361,6 +361,8 @@ class Module:
 
     Attributes
     ----------
+    exported
+        The functions and variables that others may ask for.
     called
         The functions that others define which it calls.
     has_loops_to_vectorize
@@ -368,13 +370,15 @@ class Module:
     """
 
     text: str
+    exported: tuple[str, ...]
     called: tuple[str, ...]
     has_loops_to_vectorize: bool
 
 
 def module(definitions: Definitions, names: Iterable[str]) -> Module:
     """Return a module of LLVM with some functions, and all that they need."""
-    waiting, done = list(names), set()
+    exported = tuple(names)
+    waiting, done = list(exported), set()
     texts: list[str] = []
     declared: dict[str, str] = {}
     metadata: list[str] = []
@@ -394,7 +398,7 @@ def module(definitions: Definitions, names: Iterable[str]) -> Module:
     marks = [f"!{k} = {text}" for k, text in enumerate(metadata)]
     called = tuple(name for name in declared if not name.startswith("llvm."))
     vectorize = any("parallel_accesses" in text for text in metadata)
-    return Module("\n".join([*texts, *declared.values(), *marks, ""]), called, vectorize)
+    return Module("\n".join([*texts, *declared.values(), *marks, ""]), exported, called, vectorize)
 
 
 def _numbered(text: str, first: int) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from pytensor.graph.basic import Variable
+from pytensor.graph.basic import Apply, Variable
 
 from theano.link.native.ir.ir import Argument, Buffer, CannotLower, Scalar, Size, Value, View
 from theano.link.native.ir.prologue import Element
@@ -22,7 +22,7 @@ from theano.link.native.statements.copy import Copy
 class NodeCannotLower(CannotLower):
     """The node that cannot be part of a segment, and why."""
 
-    def __init__(self, node: Any, reason: str):
+    def __init__(self, node: Apply, reason: str):
         super().__init__(reason)
         self.node = node
 

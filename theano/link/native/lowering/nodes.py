@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
-from pytensor.graph.basic import Constant, Variable
+from pytensor.graph.basic import Apply, Constant, Variable
 
 from theano.link.native.ir.ir import CannotLower, Value
 from theano.link.native.lowering.operations.elementwise import constant_value
@@ -35,7 +34,7 @@ class Nodes:
                 self.values[variable] = self._given(variable)
         return self.values[variable]
 
-    def lower(self, node: Any) -> None:
+    def lower(self, node: Apply) -> None:
         """Append the statements of a node."""
         self.step.node = node
         operands = [self.value(variable) for variable in node.inputs]
@@ -44,7 +43,7 @@ class Nodes:
         self.values.update(zip(node.outputs, results, strict=True))
 
 
-def _check_types(step: Step, node: Any, results: list[Value]) -> None:
+def _check_types(step: Step, node: Apply, results: list[Value]) -> None:
     """Hold the results of a lowering against the types of the graph."""
     for variable, value in zip(node.outputs, results, strict=True):
         ndim = getattr(variable.type, "ndim", 0)

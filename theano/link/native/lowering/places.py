@@ -31,7 +31,7 @@ OPERATORS_OF = {
     ".operations.matrices.block_diagonal": "BlockDiagonal",
     ".operations.matrices.blockwise": "Blockwise",
     ".operations.matrices.linear_algebra": """
-        Cholesky CholeskySolve Det Eigh LUFactor MatrixInverse PivotToPermutations QR SLogDet Schur
+        Cholesky CholeskySolve Det Eigh LUFactor MatrixInverse PivotToPermutations QR SLogDet SVD Schur
         Solve SolveOrNaN SolveTriangular TRSYL
     """,
     ".operations.matrices.products": "CGemv CGer Dot Dot22 Dot22Scalar Gemm Gemv Ger",

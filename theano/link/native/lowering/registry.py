@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Container
 from typing import Any
 
+from pytensor.graph.op import Op
 from pytensor.scalar.basic import ScalarOp
 
 from theano.link.native.ir.ir import CannotLower
@@ -42,7 +43,7 @@ def lowers(*operators: type) -> Callable[[Lowering], Lowering]:
 _COMPUTATIONS = ("perform", "c_code", "make_thunk")
 
 
-def computing_class(op: Any, known: Container[type]) -> type | None:
+def computing_class(op: Op, known: Container[type]) -> type | None:
     """Return the class of these that says what an operator computes, its own or one it derives from."""
     for kind in type(op).__mro__:
         if kind in known:
@@ -52,7 +53,7 @@ def computing_class(op: Any, known: Container[type]) -> type | None:
     return None
 
 
-def lowering_of(op: Any) -> Lowering:
+def lowering_of(op: Op) -> Lowering:
     """Return the lowering of an operator; CannotLower if there is none."""
     redefines_computation = False
     for kind in type(op).__mro__:

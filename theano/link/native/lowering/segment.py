@@ -204,7 +204,7 @@ class Segment:
             for number, why in enumerate(sizes.checks, 1)
         )
 
-    def _check(self, why: str, condition: Any, passed: dict[Any, tuple[int, int]]) -> Check:
+    def _check(self, why: str, condition: object, passed: dict[Any, tuple[int, int]]) -> Check:
         """Return a check whose message gives the sizes that differ, as far as a call is given them."""
         match condition:
             case Operation("==", a, b) if a in passed or b in passed:

@@ -117,7 +117,7 @@ class StatementsOfStep:
         self.number_types[name] = dtype
         return Scalar(name, dtype)
 
-    def constant(self, value: Any, dtype: str) -> Scalar:
+    def constant(self, value: object, dtype: str) -> Scalar:
         text = repr(np.asarray(value, dtype).item())
         return Scalar(text, dtype, invariant=True, literal=value)
 

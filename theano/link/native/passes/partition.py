@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from itertools import chain
 from typing import Any
 
@@ -45,11 +46,48 @@ class RowRole:
 
 def partition_work(loop: Loop) -> None:
     """Record which thread does what of each statement of a loop's step, and where all of them wait for one another."""
-    rows = {row: _role(a, tap) for row, a, tap in loop.rows if isinstance(row, Buffer)}
-    rows |= {w.row: _role(w.argument, w.tap) for w in loop.writes if w.row is not None}
+    loop.sharing = _shared_work(loop.step.statements, loop.step.sizes, _rows_of(loop))
+
+
+def barriers_with_rows(loop: Loop, partitions: list[Partition], rows: Iterable[Buffer]) -> set[int]:
+    """Return where threads wait for one another if temporaries have rows for two steps, used by turns.
+
+    Parameters
+    ----------
+    partitions
+        What a thread does of each statement.
+    rows
+        The temporaries that have.
+    """
+    roles = _rows_of(loop)
+    own = {row: RowRole(f"rows of {row.name}", 0, 2) for row in rows}
+    more = Rows({**roles.of, **own}, roles.numbers_read, roles.numbers_written)
+    return _Barriers(loop.step.statements, loop.step.sizes, more).before(partitions)
+
+
+@dataclass(frozen=True)
+class Rows:
+    """The rows that a step touches.
+
+    Attributes
+    ----------
+    of
+        By the buffers that the loop moves from row to row.
+    numbers_read, numbers_written
+        Rows of one number: read before the first statement, written after the last.
+    """
+
+    of: dict[Buffer, RowRole]
+    numbers_read: list[RowRole]
+    numbers_written: list[RowRole]
+
+
+def _rows_of(loop: Loop) -> Rows:
+    of = {row: _role(a, tap) for row, a, tap in loop.rows if isinstance(row, Buffer)}
+    of |= {w.row: _role(w.argument, w.tap) for w in loop.writes if w.row is not None}
     read = [_role(a, tap) for row, a, tap in loop.rows if isinstance(row, Scalar)]
     written = [_role(w.argument, w.tap) for w in loop.writes if w.row is None]
-    loop.sharing = _shared_work(loop.step.statements, loop.step.sizes, rows, read, written)
+    return Rows(of, read, written)
 
 
 def partition_statements(segment: Segment) -> None:
@@ -78,22 +116,30 @@ def _role(argument: Argument, tap: int) -> RowRole:
     return RowRole(argument.name, tap, rounds.get(argument.kind))
 
 
-def _shared_work(
-    statements: list[Statement],
-    sizes: Sizes,
-    rows: dict[Buffer, RowRole],
-    numbers_read: Iterable[RowRole],
-    numbers_written: Iterable[RowRole],
-) -> Sharing | Serial:
-    """Share out the statements of a step, unless it is for one thread.
+class _Barriers:
+    """Finds before which statements of a step threads wait for one another."""
 
-    Parameters
-    ----------
-    rows
-        The buffers that the loop moves from row to row.
-    numbers_read, numbers_written
-        Rows of one number: read before the first statement, written after the last.
-    """
+    def __init__(self, statements: list[Statement], sizes: Sizes, rows: Rows):
+        self.statements, self.sizes = statements, sizes
+        self.tracker = Tracker(sizes, rows.of)
+        read, written = rows.numbers_read, rows.numbers_written
+        self.read = [Access(role.memory, role, None, (), False) for role in read]
+        self.written = [Access(role.memory, role, ONE, (), True) for role in written]
+        self.iterations = 3 + max([role.round or 0 for role in rows.of.values()], default=0)
+
+    def before(self, partitions: list[Partition]) -> set[int]:
+        """Return the positions of the statements, for a partition of each."""
+        touched = zip(self.statements, partitions, strict=True)
+        return self.between([self.tracker.accesses(*pair) for pair in touched])
+
+    def between(self, accesses: list[list[Access]]) -> set[int]:
+        """Return the positions of the statements, for what each of them touches."""
+        found = _barriers([self.read, *accesses, self.written], self.sizes, self.iterations)
+        return {max(position - 1, 0) for position in found}
+
+
+def _shared_work(statements: list[Statement], sizes: Sizes, rows: Rows) -> Sharing | Serial:
+    """Share out the statements of a step, unless it is for one thread."""
     takes = known_nanoseconds(statements, sizes)
     if takes is not None and takes < WORTH_SHARING:
         return Serial("its step takes less time than it takes to share it")
@@ -104,25 +150,19 @@ def _shared_work(
         return result
     if not result.ranges:
         return Serial("nothing in it has more than one element")
-    tracker = _Tracker(sizes, rows)
-    read = [Access(role.memory, role, None, (), False) for role in numbers_read]
-    written_numbers = [Access(role.memory, role, ONE, (), True) for role in numbers_written]
-    iterations = 3 + max([role.round or 0 for role in rows.values()], default=0)
-
-    def barriers(partitions: list[Partition]) -> set[int]:
-        touched = zip(statements, partitions, strict=True)
-        accesses = [read, *(tracker.accesses(*pair) for pair in touched), written_numbers]
-        return {max(position - 1, 0) for position in _barriers(accesses, sizes, iterations)}
-
-    result.barriers = barriers(result.partitions)
+    barriers = _Barriers(statements, sizes, rows)
+    result.barriers = barriers.before(result.partitions)
     if _only_reads_and_writes(statements):
         result.in_pieces = _columns_of_rows(result.partitions, statements, sizes)
     if not products:
-        return _by_rows_without_more_barriers(statements, sizes, result, barriers)
+        return _by_rows_without_more_barriers(statements, sizes, result, barriers.before)
     if result.rows is not None:
-        result.barriers_by_rows = barriers(
-            [_by_rows(partition, result.rows) for partition in result.partitions]
-        )
+        by_rows = [_by_rows(partition, result.rows) for partition in result.partitions]
+        result.barriers_by_rows = barriers.before(by_rows)
+        groups = barriers.tracker.of_both(statements, result.partitions, by_rows)
+        if groups is not None:
+            found = barriers.between(groups)
+            result.barriers_by_both = found | result.barriers | result.barriers_by_rows
     return result
 
 
@@ -230,7 +270,7 @@ class Access:
     write: bool
 
 
-class _Tracker:
+class Tracker:
     """Finds what the views of statements touch in the buffers that own the memory."""
 
     def __init__(self, sizes: Sizes, rows: dict[Buffer, RowRole]):
@@ -242,6 +282,32 @@ class _Tracker:
             for touch in statement.touches(partition if isinstance(partition, Share) else None)
             if touch.view.buffer.root().role != "invariant"
         ]
+
+    def of_both(
+        self,
+        statements: list[Statement],
+        by_columns: list[Partition],
+        by_rows: list[Partition],
+    ) -> list[list[Access]] | None:
+        """Return what is touched where threads share rows and columns; None where they cannot.
+
+        An element is a thread's own where it is so by columns and by rows.
+        """
+        found = []
+        for statement, partition, other in zip(statements, by_columns, by_rows, strict=True):
+            accesses = self.accesses(statement, partition)
+            if isinstance(partition, Rectangle):
+                rows = self.accesses(statement, other)
+                if len(rows) != len(accesses):
+                    return None
+                accesses = [
+                    replace(a, owner=None if None in (a.owner, b.owner) else (a.owner, b.owner))
+                    for a, b in zip(accesses, rows, strict=True)
+                ]
+                if any(access.write and access.owner is None for access in accesses):
+                    return None
+            found.append(accesses)
+        return found
 
     def _access(
         self, view: View, dimension: int | None, partition: Partition, write: bool

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import re
+import sys
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from textwrap import fill
@@ -21,7 +22,9 @@ _LIBRARIES = {
     "activations": "../../runtime/kernels/activations.inc",
     "vectors": "vectors.inc",
     "special_functions": "special_functions.inc",
+    "bessel_of_any_order": "bessel_of_any_order.inc",
     "incomplete_functions": "incomplete_functions.inc",
+    "inverses_of_incomplete": "inverses_of_incomplete.inc",
     "generators": "generators.inc",
     "normal_rows": "normal_rows.inc",
     "ufunc_draws": "ufunc_draws.inc",
@@ -31,7 +34,9 @@ _LIBRARIES = {
 _NEEDS = {
     "activations": "vectors",
     "vectors": "activations",
+    "bessel_of_any_order": "special_functions",
     "incomplete_functions": "special_functions",
+    "inverses_of_incomplete": "incomplete_functions",
     "normal_rows": "generators",
     "ufunc_draws": "generators",
 }
@@ -81,7 +86,9 @@ def preamble(steps: Iterable[Step], text: str) -> list[str]:
     functions = called_functions(text)
     if functions:
         needed |= {"activations", "vectors"}
-    needed |= {_NEEDS[name] for name in needed if name in _NEEDS}
+    for name in reversed(_LIBRARIES):
+        # what a file needs may need another
+        needed |= {_NEEDS[name]} if name in needed and name in _NEEDS else set()
     paths = [*_ALWAYS, *(path for name, path in _LIBRARIES.items() if name in needed)]
     cut = {_LIBRARIES["activations"]: _called_activations, _LIBRARIES["vectors"]: _called_vectors}
     text = "\n".join([text, *functions])
@@ -119,9 +126,11 @@ def _called_vectors(text: str) -> str:
     lines = _content(_LIBRARIES["vectors"]).split("\n")
     # a long text is looked through once for each kind, not for each name
     called = functools.cache(lambda beginning: beginning in text)
-    return "\n".join(
+    kept = "\n".join(
         line for line in lines if not (made := _made_by(line)) or _is_called(made, text, called)
     )
+    # it is most of a short program's text, and the same for many
+    return sys.intern(kept)
 
 
 def _is_called(names: Sequence[str], text: str, called: Callable[[str], bool]) -> bool:
@@ -141,7 +150,7 @@ def _made_by(line: str) -> tuple[str, ...]:
 
 @functools.cache
 def _content(path: str) -> str:
-    return (INCLUDED / path).read_text()
+    return (INCLUDED / path).read_text(encoding="utf-8")
 
 
 def indented(lines: Iterable[str]) -> list[str]:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
+from pytensor.graph.basic import Variable
 
 from theano.link.native.ir.ir import Size, View
 from theano.link.native.lowering.step import Step
@@ -22,7 +23,7 @@ CLOCK = "int64_t counted = tn_clock();"
 FIELDS = ("nanoseconds", "calls", "operations", "bytes")
 
 _CODE = """
-struct tn_time { long seconds, nanoseconds; };
+struct tn_time { int64_t seconds; long nanoseconds; };
 extern int clock_gettime(int clock, struct tn_time *now);
 static inline int64_t tn_clock(void)
 {
@@ -175,11 +176,11 @@ class Counters:
         return f"TN_COUNT({len(self.table) - 1}, {operations}, {bytes_moved})"
 
 
-def _rank(variable: Any) -> int:
+def _rank(variable: Variable) -> int:
     return getattr(variable.type, "ndim", 0)
 
 
-def _is_in_memory(value: Any) -> bool:
+def _is_in_memory(value: object) -> bool:
     if not isinstance(value, View):
         return False
     compute = value.buffer.compute

@@ -123,4 +123,4 @@ def _file(name: str, suffix: str) -> str:
 
 @functools.cache
 def _content(name: str) -> str:
-    return (_FOLDER / f"{name}.inc").read_text()
+    return (_FOLDER / f"{name}.inc").read_text(encoding="utf-8")

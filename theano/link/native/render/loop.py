@@ -265,11 +265,11 @@ def _ranges_declared(loop: Loop, sharing: Sharing) -> list[str]:
     names += [
         f"{bound}{k}_panel" for k in packed_ranges(loop.step, sharing) for bound in ("first", "end")
     ]
-    by_rows = ["by_rows = 0"] if sharing.rows is not None else []
+    groups = ["groups = 1"] if sharing.rows is not None else []
     rows_names = ["top", "bottom"] if sharing.rows is not None else []
     bounds = ", ".join(f"{name} = 0" for name in [*rows_names, *names])
     return [
-        f"int {', '.join(['shared_among = 0', *by_rows])};",
+        f"int {', '.join(['shared_among = 0', *groups])};",
         f"int64_t resume = 0, {bounds};",
     ]
 
@@ -278,16 +278,12 @@ def _ranges(loop: Loop, sharing: Sharing) -> list[str]:
     """Return what a thread works on, wherever the number of threads has changed."""
     lines, count = [], sharing.rows
     if count is not None:
-        first, end = _range(count, "1")
-        lines += [
-            f"by_rows = {_is_by_rows(loop, count)};",
-            f"top = by_rows ? {first} : 0;",
-            f"bottom = by_rows ? {end} : {count};",
-        ]
+        first, end = _range(count, "1", "thread / (threads / groups)", "groups")
+        lines += [*_groups(loop, sharing, count), f"top = {first};", f"bottom = {end};"]
     for (size, unit, either), k in sharing.ranges.items():
         first, end = _range(size, unit)
         if either:
-            first, end = f"by_rows ? 0 : {first}", f"by_rows ? {size} : {end}"
+            first, end = _range(size, unit, "thread % (threads / groups)", "threads / groups")
         lines += [f"first{k} = {first};", f"end{k} = {end};"]
     for k, suffix in packed_ranges(loop.step, sharing).items():
         width = f"panel_{suffix}"
@@ -296,12 +292,12 @@ def _ranges(loop: Loop, sharing: Sharing) -> list[str]:
     return ["if (shared_among != threads) {", "shared_among = threads;", *lines, "}"]
 
 
-def _range(size: Size, unit: str) -> tuple[str, str]:
+def _range(size: Size, unit: str, part: str = "thread", parts: str = "threads") -> tuple[str, str]:
     """Return where the part of a thread begins and ends."""
     width = "1" if unit == "1" else f"panel_{unit}"
     return (
-        f"tn_share({size}, {width}, thread, threads)",
-        f"tn_share({size}, {width}, thread + 1, threads)",
+        f"tn_share({size}, {width}, {part}, {parts})",
+        f"tn_share({size}, {width}, {part} + 1, {parts})",
     )
 
 
@@ -310,11 +306,15 @@ def _have_rows(count: Size) -> str:
     return f"{count} >= {ROWS_OF_A_THREAD} * threads"
 
 
-def _is_by_rows(loop: Loop, count: Size) -> str:
-    """Return whether threads share rows, which each product has to allow, in C."""
+def _groups(loop: Loop, sharing: Sharing, count: Size) -> list[str]:
+    """Return the choice of the groups of rows that threads share, which each product has to allow, in C.
+
+    There are as many as threads, of which each then has all columns of its rows; or fewer, of which
+    each is shared by columns; or one.
+    """
     step = loop.step
     if not step.packed:
-        return _have_rows(count)
+        return [f"groups = {_have_rows(count)} ? threads : 1;"]
     find = step.sizes.find
     each = [
         f"{np.dtype(view.dtype).itemsize} * {elements(step, view.shape)}" for view in step.packed
@@ -322,7 +322,10 @@ def _is_by_rows(loop: Loop, count: Size) -> str:
     asked = dict.fromkeys(
         (SUFFIX[view.dtype], find(view.shape[1]), find(view.shape[0])) for view in step.packed
     )
-    return " && ".join(
-        f"runtime->by_rows_{suffix}({count}, {n}, {k}, {' + '.join(each)}, threads)"
+    allowed = " && ".join(
+        f"runtime->by_rows_{suffix}({count}, {n}, {k}, {' + '.join(each)}, groups, threads)"
         for suffix, n, k in asked
     )
+    if sharing.barriers_by_both is None:
+        return ["groups = threads;", f"if (!({allowed})) groups = 1;"]
+    return [f"for (groups = threads; groups > 1; groups--) if ({allowed}) break;"]

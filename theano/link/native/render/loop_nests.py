@@ -44,18 +44,26 @@ _LONGEST_LINE = 110
 
 def nest_in_c(nodes: Sequence[Node], writer: Writer) -> list[str]:
     """Return the lines of a nest in the C function that a writer is for."""
-    return _Printer(writer).lines(nodes)
+    return Printer(writer).lines(nodes)
 
 
-class _Printer:
-    """A nest as it is written; what its nodes have named is no name of the step."""
+class Printer:
+    """A nest as it is written; what its nodes have named is no name of the step.
+
+    Attributes
+    ----------
+    printers
+        By the class of a node, what writes it.
+    """
+
+    printers: dict[type, Callable[[Any, Any], list[str]]] = {}
 
     def __init__(self, writer: Writer):
         self.writer = writer
         self.bound: set[str] = set()
 
     def lines(self, nodes: Sequence[Node]) -> list[str]:
-        return [line for node in nodes for line in _LINES[type(node)](self, node)]
+        return [line for node in nodes for line in self.printers[type(node)](self, node)]
 
     # ---- numbers and values ----
 
@@ -223,22 +231,22 @@ def _is_of_row(node: Node) -> bool:
 
 
 # a table, since functools.singledispatchmethod keeps whatever it was called on
-_LINES: dict[type, Callable[[_Printer, Any], list[str]]] = {
-    Let: _Printer._let,
-    Declare: _Printer._declare,
-    Assign: _Printer._assign,
-    Number: _Printer._number,
-    Pointer: _Printer._pointer,
-    Memory: _Printer._memory,
-    Lanes: _Printer._lanes,
-    Store: _Printer._store,
-    Call: _Printer._call,
-    If: _Printer._if,
-    Block: _Printer._block,
-    Polled: _Printer._polled,
-    Poll: _Printer._poll,
-    Fail: _Printer._fail,
-    For: _Printer._for,
+Printer.printers = {
+    Let: Printer._let,
+    Declare: Printer._declare,
+    Assign: Printer._assign,
+    Number: Printer._number,
+    Pointer: Printer._pointer,
+    Memory: Printer._memory,
+    Lanes: Printer._lanes,
+    Store: Printer._store,
+    Call: Printer._call,
+    If: Printer._if,
+    Block: Printer._block,
+    Polled: Printer._polled,
+    Poll: Printer._poll,
+    Fail: Printer._fail,
+    For: Printer._for,
 }
 
 

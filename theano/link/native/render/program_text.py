@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from theano.link.native.lowering.segment import Segment
 from theano.link.native.lowering.step import Step
-from theano.link.native.render.c_text import Definition, Row, c_text, comment, indented
+from theano.link.native.render.c_text import Definition, Row, comment, indented, preamble
 from theano.link.native.render.counters import Counters
 from theano.link.native.render.loop import emit_loop
 from theano.link.native.render.loop_code import LoopCode, described, loop_code
@@ -35,6 +35,8 @@ class ProgramText:
 
     Attributes
     ----------
+    own_text
+        The text without what any program begins with.
     loops
         Those of its loops that may be compiled by themselves.
     parts
@@ -44,21 +46,21 @@ class ProgramText:
         How many there are where nothing is optimized.
     own_lines
         How many lines there are besides the loops and what any program begins with.
-    begins_at
-        Where in the text what any program begins with ends.
+    beginning
+        What any program begins with, in parts that programs share: they are most of a short text.
     """
 
-    text: str
+    own_text: str
     loops: tuple[LoopCode, ...] = ()
     parts: int = 1
     quick_parts: int = 1
     own_lines: int = 0
-    begins_at: int = 0
+    beginning: tuple[str, ...] = ()
 
     @property
-    def own_text(self) -> str:
-        """The text without what any program begins with."""
-        return self.text[self.begins_at :]
+    def text(self) -> str:
+        """The whole text."""
+        return "\n".join([*self.beginning, self.own_text])
 
     def marked(self, symbol: str) -> str:
         """Return the text, with a symbol by which its library is known."""
@@ -99,20 +101,15 @@ def program_text(segments: Sequence[Segment]) -> ProgramText:
         if function.definition is not None and apart:
             lines.append(function.definition.declaration)
         lines += _in_part(place if apart else None, indented(function.lines))
-    text = c_text(_steps(segments), lines)
+    text = "\n".join(lines)
     return ProgramText(
-        text,
+        f"{text}\n",
         tuple(different.values()),
         parts,
         quick_parts,
         own_lines=sum(len(function.lines) for function in functions),
-        begins_at=_begins_at(text, lines),
+        beginning=tuple(preamble(_steps(segments), text)),
     )
-
-
-def _begins_at(text: str, lines: Sequence[str]) -> int:
-    """Return where lines begin with which a text ends."""
-    return len(text) - 1 - len("\n".join(lines))
 
 
 @dataclass(frozen=True)
@@ -154,8 +151,8 @@ def profiled_text(segments: Sequence[Segment], counters: Counters) -> ProgramTex
     statements = [definition.lines for definition in repeated.definitions()]
     for function in [*statements, *loops, functions]:
         lines += _in_part(None, indented(function))
-    text = c_text(_steps(segments), lines)
-    return ProgramText(text, begins_at=_begins_at(text, lines))
+    text = "\n".join(lines)
+    return ProgramText(f"{text}\n", beginning=tuple(preamble(_steps(segments), text)))
 
 
 def _steps(segments: Sequence[Segment]) -> list[Step]:

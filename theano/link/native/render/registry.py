@@ -163,7 +163,7 @@ def writes_task(*tasks: type, checks: bool = False) -> Callable[[TaskWriter], Ta
     return register
 
 
-def writer_of_task(task: Any, checks: bool) -> TaskWriter:
+def writer_of_task(task: object, checks: bool) -> TaskWriter:
     """Return the function that writes a task.
 
     Raises

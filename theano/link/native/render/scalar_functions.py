@@ -111,6 +111,10 @@ _ON_VECTORS = {
     "TN_SELECT_{S}({0} < 0, TN_SPLAT_{S}(({t})-1), TN_ABS_{S}({0} * 0)))",
     "sqrt": "tn_sqrt_{s}({0})",
     "magnitude": "TN_ABS_{S}({0})",
+    "is infinite": "(TN_ABS_{S}({0}) == TN_SPLAT_{S}(({t})__builtin_inf()))",
+    # log(1 - exp(x)), by the function that is exact: exp(x) is one half where the one takes over
+    "log1mexp": "TN_SELECT_{S}({0} < TN_SPLAT_{S}(({t})-0.6931471805599453), "
+    "tn_v_log1p_{s}(-tn_v_exp_{s}({0})), tn_v_log_{s}(-tn_v_expm1_{s}({0})))",
     "divided": "tn_divided_{s}({0}, {1})",
     "power 1.5": "TN_SELECT_{S}({0} == TN_SPLAT_{S}(({t})-__builtin_inf()), TN_ABS_{S}({0}), "
     "{0} * tn_sqrt_{s}({0}))",

@@ -16,6 +16,7 @@ import numpy as np
 from theano.link.native.ir.ir import FIRST_RESULT, Argument
 from theano.link.native.ir.memory_plan import MemoryPlan
 from theano.link.native.ir.prologue import names_of
+from theano.link.native.ir.scalar_types import type_numbers
 from theano.link.native.lowering.segment import Segment, takes_offers
 from theano.link.native.lowering.step import Step
 from theano.link.native.passes.step_time import nanoseconds
@@ -178,7 +179,7 @@ def _inputs(segment: Segment) -> list[str]:
 
 def _expected(argument: Argument) -> Row:
     """Return what an input has to be, as a row of a table."""
-    first, second = _type_numbers(argument.dtype)
+    first, second = type_numbers(argument.dtype)
     itemsize, ordered = np.dtype(argument.dtype).itemsize, int(not argument.free_strides)
     row = f"{{{len(argument.shape)}, {first}, {second}, {itemsize}, {ordered}}},"
     about = f"{argument.name}: {argument.comment}" if argument.comment else argument.name
@@ -193,13 +194,6 @@ def _strides(argument: Argument, itemsize: int) -> list[str]:
         f"const int64_t {name}_s{d} = {name}_array->strides[{d}] / {itemsize};"
         for d in range(len(argument.shape))
     ]
-
-
-def _type_numbers(dtype: str) -> tuple[int, int]:
-    """NumPy's numbers of a type: integers of one size may have two."""
-    numbers = {np.dtype(code).num for code in np.typecodes["All"] if np.dtype(code) == dtype}
-    ordered = sorted(numbers)
-    return ordered[0], ordered[-1]
 
 
 def _shapes(segment: Segment) -> list[str]:

@@ -41,11 +41,14 @@ def emit_statements(
 def barrier(sharing: Sharing, position: int, then: Sequence[str] = ()) -> list[str]:
     """Return the barrier before a statement, if there is one, and what follows it."""
     by_columns, by_rows = position in sharing.barriers, position in sharing.barriers_by_rows
-    if not by_columns and not by_rows:
+    by_both = position in (sharing.barriers_by_both or ())
+    if not by_columns and not by_rows and not by_both:
         return []
     if sharing.rows is None or (by_columns and by_rows):
         return ["TN_BARRIER", *then]
-    condition = f"if ({'by_rows' if by_rows else '!by_rows'})"
+    # those by both are among the others, too: all columns are one group of rows
+    some = "groups < threads" if by_columns else "groups > 1"
+    condition = f"if ({some if by_columns or by_rows else 'groups > 1 && groups < threads'})"
     if not then:
         return [f"{condition} TN_BARRIER"]
     return [f"{condition} {{", "TN_BARRIER", *then, "}"]

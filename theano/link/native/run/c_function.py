@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 from pytensor.compile.ops import DeepCopyOp, ViewOp
-from pytensor.graph.basic import Constant, Variable
+from pytensor.graph.basic import Apply, Constant, Variable
 from pytensor.scalar.basic import ScalarType
 from pytensor.tensor.type import TensorType
 
@@ -22,6 +22,7 @@ from theano.link.native.run.calls import NativeSegment, runtime_table
 from theano.link.native.run.python_parts import PythonPart
 from theano.link.native.run.virtual_machine import NativeMachine, Unit
 from theano.link.native.runtime.load import SOURCES, symbol
+from theano.pytensor_internals.functions.compiling import expect_function
 from theano.pytensor_internals.operations.tensor import IfElse
 from theano.support.data_classes import dataclass
 
@@ -112,7 +113,7 @@ class CFunction:
         """The address of this function, the first argument of ``tn_call``; valid while this lives."""
         return ctypes.addressof(self._function)
 
-    def bind(self, shared: Variable, value: Any) -> None:
+    def bind(self, shared: Variable, value: object) -> None:
         """Let calls from now on read another value of a shared variable; none may be running.
 
         Raises
@@ -174,7 +175,7 @@ class CFunction:
                 return results
             results = [np.empty(tuple(n), r.dtype) for r, n in zip(results, lengths, strict=True)]
 
-    def _bind(self, position: int, array: Any) -> None:
+    def _bind(self, position: int, array: object) -> None:
         array = np.array(array, order="C", copy=True)
         lengths = _lengths(array)
         self._values[position] = array, lengths
@@ -207,13 +208,13 @@ class CFunction:
             self._texts(errors),
         )
 
-    def _branch(self, node: Any, values: _Values) -> c_structures.Unit:
+    def _branch(self, node: Apply, values: _Values) -> c_structures.Unit:
         given = [values.position[v] for v in node.inputs]
         made = [values.position[v] for v in node.outputs]
         counts = (len(given), len(made))
         return c_structures.Unit(None, self._numbers(given), self._numbers(made), *counts, 0, 0, 0)
 
-    def _called_back(self, node: Any, values: _Values) -> c_structures.Unit:
+    def _called_back(self, node: Apply, values: _Values) -> c_structures.Unit:
         part = PythonPart(node)
         self._kept.append(part)
         given = [values.position[v] for v in part.inputs]
@@ -282,22 +283,22 @@ class _Values:
         """Return the numbers of what a segment is given."""
         return [self.position[p if p.variable is None else p.variable] for p in segment.inputs]
 
-    def _add(self, variable: Any, name: str | None, made_by: int = -1) -> None:
+    def _add(self, variable: Variable, name: str | None, made_by: int = -1) -> None:
         Array.of(variable, name)
         self._number(variable, variable.type, made_by)
 
-    def _add_constant(self, key: Any, value: Any, of_type: Any) -> None:
+    def _add_constant(self, key: object, value: object, of_type: object) -> None:
         self._number(key, of_type, -1)
         self.bound.append((None, value))
 
-    def _number(self, key: Any, of_type: Any, made_by: int) -> None:
+    def _number(self, key: object, of_type: object, made_by: int) -> None:
         self.position[key] = len(self.types)
         self.types.append(of_type)
         self.made_by.append(made_by)
 
 
 def _loaded(
-    function: Any, shares: bool, bound: Sequence[np.ndarray], python: bool = False
+    function: object, shares: bool, bound: Sequence[np.ndarray], python: bool = False
 ) -> CFunction:
     """Return a function of what was pickled of one."""
     made = CFunction(function, shares, python)
@@ -307,7 +308,7 @@ def _loaded(
 
 
 def c_function(
-    function: Any, partition_work: bool = False, allow_python: bool = False
+    function: object, partition_work: bool = False, allow_python: bool = False
 ) -> CFunction:
     """Return a compiled function that C calls by address: no Python, no lock, from any thread.
 
@@ -320,7 +321,7 @@ def c_function(
         Whether a call may use the threads of this package, one call at a time; else it runs on its
         caller's thread.
     allow_python
-        Whether parts that Python runs are called back, one call of each at a time, with the
+        Whether parts that Python runs are called back, one call of an operation at a time, with the
         interpreter's lock; `theano.link.native.report` says which they are.
 
     Returns
@@ -347,7 +348,7 @@ def c_function(
     >>> float(f([0.0, 0.0])[0])
     2.0
     """
-    return CFunction(function, partition_work, allow_python)
+    return CFunction(expect_function(function, "c_function"), partition_work, allow_python)
 
 
 def header_folder() -> str:
@@ -408,7 +409,7 @@ def _lengths(array: np.ndarray) -> ctypes.Array:
     return (ctypes.c_int64 * array.ndim)(*array.shape)
 
 
-def _checked(value: Any, of: Array) -> np.ndarray:
+def _checked(value: object, of: Array) -> np.ndarray:
     array = np.array(value, of.dtype, order="C", copy=None)
     if array.ndim != of.ndim:
         raise TypeError(f"{of.name}: expected {of.ndim} dimensions, got {array.ndim}")

@@ -1,4 +1,4 @@
-"""The structures of ``runtime/function.h`` and ``runtime/tn_function.h``, as Python writes them."""
+"""The structures of ``runtime/function.h``, ``tn_function.h`` and ``prepared_call.h``, as Python writes them."""
 
 import ctypes
 
@@ -80,4 +80,85 @@ class Function(ctypes.Structure):
         ("unit_count", ctypes.c_int32),
         ("result_count", ctypes.c_int32),
         ("shares", ctypes.c_int32),
+    )
+
+
+class Expected(ctypes.Structure):
+    """The kind of an array that is expected: ``tn_expected`` of ``runtime/shared.inc``."""
+
+    _fields_ = tuple(
+        (name, ctypes.c_int) for name in ("ndim", "number", "other", "itemsize", "in_c_order")
+    )
+
+
+class PreparedInput(ctypes.Structure):
+    """A value that a prepared call reads."""
+
+    _fields_ = (
+        ("argument", ctypes.c_int32),
+        ("position", ctypes.c_int32),
+        ("expected", Expected),
+        ("shape", ctypes.c_void_p),
+        ("list", ctypes.c_void_p),
+        ("number", ctypes.c_void_p),
+    )
+
+
+class PreparedUpdate(ctypes.Structure):
+    """A shared variable that a prepared call gives a new value."""
+
+    _fields_ = (("list", ctypes.c_void_p), ("made", ctypes.c_int64))
+
+
+class Prepared(ctypes.Structure):
+    """A prepared call, as ``tn_call_prepared`` of ``runtime/prepared_call.c`` takes it."""
+
+    _fields_ = (
+        ("python", ctypes.c_void_p),
+        ("entry", ctypes.c_void_p),
+        ("runtime", ctypes.c_void_p),
+        ("work", ctypes.c_void_p),
+        ("room", ctypes.c_int64),
+        ("report", ctypes.c_void_p),
+        ("inputs", ctypes.c_void_p),
+        ("items", ctypes.c_void_p),
+        ("kept", ctypes.c_void_p),
+        ("room_for", ctypes.c_void_p),
+        ("results", ctypes.c_void_p),
+        ("updates", ctypes.c_void_p),
+        ("overwritten", ctypes.c_void_p),
+        ("lengths", ctypes.c_void_p),
+        ("argument_count", ctypes.c_int32),
+        ("input_count", ctypes.c_int32),
+        ("given_count", ctypes.c_int32),
+        ("made_count", ctypes.c_int32),
+        ("result_count", ctypes.c_int32),
+        ("update_count", ctypes.c_int32),
+        ("length_count", ctypes.c_int32),
+        ("busy", ctypes.c_int32),
+    )
+
+
+# functions of Python's C interface, and objects
+_OF_INTERPRETER = (
+    *("save_thread", "restore_thread", "increment", "decrement", "call", "new_list", "set_item"),
+    *("real", "integer", "not_implemented", "array_type", "float_type", "numpy_float_type"),
+    *("integer_type", "make_array"),
+)
+
+
+class Interpreter(ctypes.Structure):
+    """Functions and objects of Python that a prepared call uses."""
+
+    _fields_ = tuple((name, ctypes.c_void_p) for name in _OF_INTERPRETER)
+
+
+class Method(ctypes.Structure):
+    """Python's ``PyMethodDef``."""
+
+    _fields_ = (
+        ("name", ctypes.c_char_p),
+        ("function", ctypes.c_void_p),
+        ("flags", ctypes.c_int),
+        ("doc", ctypes.c_char_p),
     )

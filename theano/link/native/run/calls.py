@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import copy
 import ctypes
+import math
 import os
 import sys
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
@@ -117,7 +119,7 @@ class NativeSegment:
         states: Sequence[list | None] | None = None,
         later: OptimizedLater | None = None,
     ):
-        self.segment, self._table, self._later = segment, runtime_table(), later
+        self.segment, self.table, self._later = segment, runtime_table(), later
         self._has_run = False
         self._bind(library)
         watch_signals()
@@ -129,18 +131,39 @@ class NativeSegment:
         ]
         self.outputs = list(outputs)
         self._states = states or [None] * len(self.outputs)
-        self._kept: list[np.ndarray | None] = [None] * len(self.outputs)
-        self._dtypes = [np.dtype(output.dtype) for output in segment.outputs]
-        self._overwrites = [output.overwrites for output in segment.outputs]
+        self.kept: list[np.ndarray | None] = [None] * len(self.outputs)
+        self.dtypes = [np.dtype(output.dtype) for output in segment.outputs]
+        self.overwrites = [output.overwrites for output in segment.outputs]
         self._ranks = [output.ndim for output in segment.outputs]
-        self._result = (ctypes.c_int64 * (FIRST_RESULT + sum(self._ranks)))()
-        self._offers = takes_offers(segment) and not any(self._states)
+        self.numbers_reported = FIRST_RESULT + sum(self._ranks)
+        self._result = (ctypes.c_int64 * self.numbers_reported)()
+        self.takes_offers = takes_offers(segment)
         self._work = np.empty(0, np.uint8)
         # where aligned work memory begins, and the bytes from there on
-        self._work_address, self._room = 0, 0
-        self._addresses = (ctypes.addressof(self._table), id(np.ndarray))
+        self._work_address, self.room = 0, 0
+        self._addresses = (ctypes.addressof(self.table), id(np.ndarray))
         self._result_address = ctypes.addressof(self._result)
         self._running_in: object = None
+        # how many calls, up to the last one, have found the room of the one before, and its shapes
+        self._settled = 0
+        self.shapes: list[tuple[int, ...]] = []
+
+    @property
+    def settled(self) -> int:
+        """The number of calls, up to the last, that had the same sizes; 0 while better code may come."""
+        return self._settled if self._later is None else 0
+
+    @property
+    def bytes_offered(self) -> int:
+        """The bytes of the results and the work memory of the last call."""
+        sizes = zip(self.shapes, self.dtypes, strict=True)
+        return sum(math.prod(shape) * dtype.itemsize for shape, dtype in sizes) + self.room
+
+    @property
+    def overwritten(self) -> set[Any]:
+        """The variables whose memory the graph, or an output, may take."""
+        taken = {k for k in self.overwrites if k is not None}
+        return {self.segment.inputs[k].variable for k in taken.union(self.segment.destroyed)}
 
     def _bind(self, library: Library) -> None:
         self._library = library
@@ -181,15 +204,24 @@ class NativeSegment:
             self._running_in = None
 
     def _run(self) -> None:
-        if self._later is not None and self._has_run:
-            # who calls a function once need not wait for what the others gain
-            self._take(self._later.poll())
+        later, begin = self._later, 0.0
+        if later is not None:
+            if self._has_run:
+                # who calls a function once need not wait for what the others gain
+                self._take(later.poll())
+            begin = time.perf_counter()
         self._has_run = True
         # held until the end, whatever other threads put into the cells meanwhile
         arrays = [cell[0] for cell in self.inputs]
-        status = self._enter_with_offers(arrays) if self._offers else OTHER_ROOM
+        settled, before = self._settled, self.shapes
+        status = self._enter_with_offers(arrays) if self.takes_offers else OTHER_ROOM
+        self._settled = self._settled + 1 if status == 0 else 0
         if status == OTHER_ROOM:
             status = self._enter_with_room(arrays)
+            if not self.takes_offers and not status and self.shapes == before:
+                self._settled = settled + 1
+        if later is not None:
+            later.seconds += time.perf_counter() - begin
         if self._stopping.value and is_main_thread():
             # a product was left in the middle, whatever the rest came to
             status = INTERRUPTED
@@ -200,7 +232,7 @@ class NativeSegment:
 
     def _enter_with_offers(self, arrays: list) -> int:
         """Compute into the results of the call before, or new ones as large where they are used."""
-        kept = self._kept
+        kept = self.kept
         for k, cell in enumerate(self.outputs):
             cell[0] = None
             array = kept[k]
@@ -209,12 +241,15 @@ class NativeSegment:
             # a list has it, too
             if sys.getrefcount(array) > _UNUSED + 1:
                 kept[k] = np.empty(array.shape, array.dtype)
-        status = self._enter(arrays + kept, ~self._room)
+        status = self._enter(arrays + kept, ~self.room)
         if status <= CONVERT and status > REFUSED:
             return OTHER_ROOM
         if not status:
-            for cell, array in zip(self.outputs, kept, strict=True):
-                cell[0] = array
+            for k, (cell, array) in enumerate(zip(self.outputs, kept, strict=True)):
+                cell[0], state = array, self._states[k]
+                if state is not None:
+                    # its value makes room for the next one
+                    kept[k] = state[0] if _may_be_next(state[0], array) else None
         return status
 
     def _enter_with_room(self, arrays: list) -> int:
@@ -256,11 +291,11 @@ class NativeSegment:
 
     def _make_work_memory(self) -> None:
         needed = self._result[1]
-        if self._room < needed:
+        if self.room < needed:
             self._work = np.empty(needed + ALIGNMENT, np.uint8)
             begin = self._work.ctypes.data
             self._work_address = -(-begin // ALIGNMENT) * ALIGNMENT
-            self._room = needed
+            self.room = needed
 
     def _converted(self, arrays: list, position: int) -> np.ndarray:
         """Return a copy of an array that has an unsuitable layout."""
@@ -283,7 +318,7 @@ class NativeSegment:
 
     def bytes_kept(self) -> tuple[int, int]:
         """Return what is kept for the next call: of outputs, and of work memory."""
-        return sum(array.nbytes for array in self._kept if array is not None), self._work.nbytes
+        return sum(array.nbytes for array in self.kept if array is not None), self._work.nbytes
 
     def _check(self, status: int) -> None:
         if status > 0:
@@ -306,25 +341,36 @@ class NativeSegment:
         """
         position = FIRST_RESULT
         memory = _Memory(arrays)
+        shapes: list[tuple[int, ...]] = []
         for k, (cell, dtype, rank) in enumerate(
-            zip(self.outputs, self._dtypes, self._ranks, strict=True)
+            zip(self.outputs, self.dtypes, self._ranks, strict=True)
         ):
             shape = tuple(self._result[position : position + rank])
             position += rank
+            shapes.append(shape)
             cell[0] = None
-            taken = self._overwrites[k]
+            taken = self.overwrites[k]
             if overwrite and taken is not None and self._may_fill(k, arrays[taken], memory, shape):
                 cell[0] = arrays[taken]
                 continue
-            array = self._kept[k]
-            self._kept[k] = None
+            array = self.kept[k]
+            self.kept[k] = None
             if array is None or array.shape != shape or sys.getrefcount(array) > _UNUSED:
                 array = np.empty(shape, dtype)
             state, cell[0] = self._states[k], array
             if state is None:
-                self._kept[k] = array
+                self.kept[k] = array
             elif _is_whole(state[0], dtype):
-                self._kept[k] = state[0]
+                self.kept[k] = state[0]
+        self.shapes = shapes
+
+    def take_spare(self, k: int) -> np.ndarray:
+        """Return room for an output as large as the last one: what is kept for a state, or a new array."""
+        shape, spare = self.shapes[k], self.kept[k]
+        if self._states[k] is None or spare is None or spare.shape != shape:
+            return np.empty(shape, self.dtypes[k])
+        self.kept[k] = None
+        return spare
 
     def _may_fill(self, k: int, array: Any, memory: _Memory, shape: tuple[int, ...]) -> bool:
         """Return whether an output may take the memory of an input."""
@@ -362,7 +408,12 @@ class _Memory:
         )
 
 
-def _is_whole(value: Any, dtype: np.dtype) -> bool:
+def _may_be_next(value: Any, array: np.ndarray | None) -> bool:
+    """Return whether a value of a state has room for what is made as an array is."""
+    return array is not None and _is_whole(value, array.dtype) and value.shape == array.shape
+
+
+def _is_whole(value: object, dtype: np.dtype) -> bool:
     """Return whether a value is an array with its own memory, as outputs have it."""
     return (
         type(value) is np.ndarray

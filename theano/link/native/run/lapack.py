@@ -21,6 +21,7 @@ _FUNCTIONS = (
     "trsyl",
     "geqrf",
     "orgqr",
+    "gesdd",
 )
 _OF_BLAS = ("trsm",)
 _PRECISIONS = ("s", "d")

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from pytensor.graph.basic import Apply, Constant
+from pytensor.graph.op import Op
 from pytensor.scalar.basic import Add, Cast, Clip, Composite, Identity, Mul, Second
 from pytensor.scalar.math import Sigmoid, Softplus
 from pytensor.tensor.elemwise import Elemwise
@@ -17,10 +18,21 @@ from theano.gof.user_operations.code import has_own_code, warn_that_own_code_doe
 from theano.link.native.graph.overwriting import overwrites_input
 from theano.link.native.run.virtual_machine import FailedNode
 from theano.pytensor_internals.functions.c_code import C_ONLY
+from theano.pytensor_internals.functions.linking import with_function_linked_by
 from theano.pytensor_internals.operations.tensor import check_repeated_lengths
 
+# what makes linkers for functions that operations call
+_linkers: list[Callable[[], Any]] = []
 
-def make_thunk_for_one_call(node: Apply, storage_map: Any, compute_map: Any, compiler: bool) -> Any:
+
+def link_functions_inside_by(linker: Callable[[], Any]) -> None:
+    """Have functions that Python's operations call run by the linkers that this makes."""
+    _linkers[:] = [linker]
+
+
+def make_thunk_for_one_call(
+    node: Apply, storage_map: object, compute_map: object, compiler: bool
+) -> Any:
     """Return what runs a node once: nothing is compiled that Python can do as well."""
     return make_thunk(node, storage_map, compute_map, compiler and needs_c(node.op))
 
@@ -29,6 +41,8 @@ def make_thunk(node: Apply, storage_map: Any, compute_map: Any, compiler: bool) 
     """Return what runs a node: its ``perform``, or its C code where that is the user's or Python slow."""
     if has_own_code(node.op) and not compiler:
         warn_that_own_code_does_not_run(node.op)
+    for linker in _linkers:
+        node = with_function_linked_by(node, linker())
     impl = None if compiler and slow_in_python(node) else "py"
     anywhere = impl == "py" and not overwrites_input(node)
     function = _of_whole_arrays(node) if anywhere else None
@@ -143,13 +157,13 @@ def slow_in_python(node: Apply) -> bool:
     return False
 
 
-def needs_c(op: Any) -> bool:
+def needs_c(op: Op) -> bool:
     """Return whether the user wrote C code for an operation, or it has no ``perform``."""
     return has_own_code(op) or isinstance(op, C_ONLY)
 
 
 def replay(
-    nodes: Sequence[Apply], storage_map: Any, compute_map: Any, compiler: bool
+    nodes: Sequence[Apply], storage_map: object, compute_map: object, compiler: bool
 ) -> Callable[[], None]:
     """Return a function that runs nodes in order; made ready when first called.
 

@@ -9,10 +9,13 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from pytensor.configdefaults import config
+from pytensor.graph.basic import Apply
+from pytensor.graph.fg import FunctionGraph
 
 from theano.link.native.build.loaded import address_in
 from theano.link.native.lowering.segment import SegmentCall
-from theano.link.native.render.counters import FIELDS, Counter, Counters
+from theano.link.native.render.counters import FIELDS, Counter, Counters, ValueOfNode
+from theano.pytensor_internals.functions.compiling import expect_function
 from theano.pytensor_internals.functions.profiling import register_profiler_printer
 from theano.scan_module.report.step_times import LoopTime, StatementTime, use_step_times
 from theano.source_locations.lines import Place, nearest_place
@@ -151,7 +154,9 @@ class Measurements:
         What runs each segment, and says what memory it keeps.
     """
 
-    def __init__(self, fgraph: Any, natives: Sequence[Any], counters: Counters, library: Any):
+    def __init__(
+        self, fgraph: FunctionGraph, natives: Sequence[Any], counters: Counters, library: Any
+    ):
         self._natives, self._counters = natives, counters
         self._address = partial(address_in, library)
         self._seen = [0] * len(counters.table)
@@ -164,7 +169,7 @@ class Measurements:
         The time that was not counted, or for no node, is shared out in proportion.
         """
         counted = dict.fromkeys(segment.nodes, 0.0)
-        for k, (counter, numbers) in enumerate(self._read()):
+        for k, (counter, numbers) in enumerate(self.read()):
             if counter.function == segment.name:
                 if counter.node is not None:
                     counted[counter.node] += numbers["nanoseconds"] - self._seen[k]
@@ -176,7 +181,7 @@ class Measurements:
 
     def profile(self) -> NativeProfile:
         """Return what was counted since the function was compiled."""
-        read = self._read()
+        read = self.read()
         segments = {native.segment.name: native for native in self._natives}
         functions = dict.fromkeys(counter.function for counter, _ in read)
         return NativeProfile(
@@ -189,13 +194,13 @@ class Measurements:
 
     def loops(self) -> list[LoopOfNodes]:
         """Return the loops, each by the nodes of its step."""
-        read, shapes = self._read(), self._counters.read_shapes(self._address)
+        read, shapes = self.read(), self.shapes()
         called = {counter.called: counter.node for counter, _ in read if counter.called}
         return [_by_nodes(name, node, read, shapes) for name, node in called.items()]
 
     def loop_times(self) -> tuple[LoopTime, ...]:
         """Return the loops that ran, each with its node."""
-        read = self._read()
+        read = self.read()
         called = {counter.called: counter.node for counter, _ in read if counter.called}
         loops = [(node, _loop(name, read)) for name, node in called.items()]
         return tuple(_loop_time(node, loop) for node, loop in loops if loop.calls)
@@ -203,8 +208,7 @@ class Measurements:
     def outer_shapes(self) -> dict[Any, tuple[int, ...]]:
         """Return the last shape of each value outside of loops."""
         names = {native.segment.name for native in self._natives}
-        shapes = self._counters.read_shapes(self._address)
-        return {v.variable: shape for v, shape in shapes.items() if v.function in names}
+        return {v.variable: shape for v, shape in self.shapes().items() if v.function in names}
 
     def outer_in_memory(self) -> frozenset:
         """Return the values outside of loops that are arrays."""
@@ -213,7 +217,12 @@ class Measurements:
             v.variable for v in self._counters.values if v.function in names and v.in_memory
         )
 
-    def _read(self) -> list[tuple[Counter, dict[str, int]]]:
+    def shapes(self) -> dict[ValueOfNode, tuple[int, ...]]:
+        """Return the last shape of each value."""
+        return self._counters.read_shapes(self._address)
+
+    def read(self) -> list[tuple[Counter, dict[str, int]]]:
+        """Return each counter with what it has counted, in the order of the code."""
         return [
             (counter, dict(zip(FIELDS, numbers, strict=True)))
             for counter, numbers in zip(
@@ -225,12 +234,12 @@ class Measurements:
 _measured: WeakKeyDictionary[Any, Measurements] = WeakKeyDictionary()
 
 
-def measurements_of(fgraph: Any) -> Measurements | None:
+def measurements_of(fgraph: FunctionGraph) -> Measurements | None:
     """Return what is counted in a function's graph, if it is native and profiled."""
     return _measured.get(fgraph)
 
 
-def _loop_time(node: Any, loop: LoopProfile) -> LoopTime:
+def _loop_time(node: Apply, loop: LoopProfile) -> LoopTime:
     statements = (s for s in loop.statements if s.calls)
     return LoopTime(
         loop.name,
@@ -248,7 +257,7 @@ def _loop_time(node: Any, loop: LoopProfile) -> LoopTime:
     )
 
 
-def _times_of_loops(fgraph: Any) -> tuple[LoopTime, ...]:
+def _times_of_loops(fgraph: FunctionGraph) -> tuple[LoopTime, ...]:
     """Return the times of a graph's loops, as a report on loops shows them."""
     measured = _measured.get(fgraph)
     return () if measured is None else measured.loop_times()
@@ -257,7 +266,7 @@ def _times_of_loops(fgraph: Any) -> tuple[LoopTime, ...]:
 use_step_times(_times_of_loops)
 
 
-def _by_nodes(name: str, node: Any, read: Any, shapes: Any) -> LoopOfNodes:
+def _by_nodes(name: str, node: Apply, read: Any, shapes: Any) -> LoopOfNodes:
     about = _loop(name, read)
     values = [v for v in shapes if v.function == name]
     makers = (v.variable.owner for v in values if v.variable.owner is not None)
@@ -346,7 +355,7 @@ def profile(function: Any) -> NativeProfile:
     >>> type(native.profile(f)).__name__
     'NativeProfile'
     """
-    measurements = _measured.get(function.maker.fgraph)
+    measurements = _measured.get(expect_function(function, "profile").maker.fgraph)
     if measurements is None:
         raise TypeError(
             f"expected a function with native code, compiled with profile=True; got {function}"

@@ -5,9 +5,10 @@ from __future__ import annotations
 import ctypes
 import threading
 from typing import Any
+from weakref import WeakValueDictionary
 
 import numpy as np
-from pytensor.graph.basic import Constant, Variable
+from pytensor.graph.basic import Apply, Constant, Variable
 
 from theano.link.native.run import c_structures
 from theano.link.native.run.one_by_one import make_thunk
@@ -16,6 +17,10 @@ from theano.link.native.run.one_by_one import make_thunk
 DONE, FAILED, RAISED = 0, 3, 4
 # What an operation raises where a number has no result, as that of a matrix that is not definite.
 _OF_NUMBERS = (ArithmeticError, np.linalg.LinAlgError)
+
+# The lock of each operation by its identity, as long as parts hold both: it may keep state between calls,
+# whichever functions it is a part of.
+_locks: WeakValueDictionary[int, Any] = WeakValueDictionary()
 
 
 class PythonPart:
@@ -31,7 +36,7 @@ class PythonPart:
         What C passes and is given, all of them arrays.
     """
 
-    def __init__(self, node: Any):
+    def __init__(self, node: Apply):
         self.node = node
         self.inputs: list[Variable] = [v for v in node.inputs if not isinstance(v, Constant)]
         self.outputs: list[Variable] = list(node.outputs)
@@ -39,8 +44,8 @@ class PythonPart:
         self._cells = {v: [v.data if isinstance(v, Constant) else None] for v in node.inputs}
         self._cells |= {v: [None] for v in node.outputs}
         self._run = make_thunk(node, self._cells, {v: [True] for v in self._cells}, False)
-        # an operation may keep state between calls, and has one place for results
-        self._lock = threading.Lock()
+        # an operation may call the function that it is a part of
+        self._lock = _locks.setdefault(id(node.op), threading.RLock())
         self._computed: dict[int, list[np.ndarray]] = {}
 
     def _called(self, write: int, data: Any, shapes: Any, message: Any, room: int) -> int:
@@ -51,7 +56,7 @@ class PythonPart:
                 self._compute(data, shapes)
         except BaseException as error:
             self._computed.pop(threading.get_ident(), None)
-            text = f"{self.node} raised {type(error).__name__}: {error}".encode()[: room - 1]
+            text = _text_of(self.node, error).encode(errors="replace")[: room - 1]
             ctypes.memmove(message, text + b"\0", len(text) + 1)
             return FAILED if isinstance(error, _OF_NUMBERS) else RAISED
         return DONE
@@ -79,6 +84,15 @@ class PythonPart:
                 ctypes.memmove(data[k], array.ctypes.data, array.nbytes)
 
 
+def _text_of(node: Apply, error: BaseException) -> str:
+    """Return what an operation raised; ctypes would drop an error of making the text."""
+    text = f"raised {type(error).__name__}"
+    try:
+        return f"{node} {text}: {error}"
+    except Exception:
+        return f"{type(node.op).__name__} {text}"
+
+
 def _copied(address: Any, shape: Any, of_type: Any) -> Any:
     """Return an array of C, which an operation may keep, in the form that it has in Python."""
     lengths = [shape[axis] for axis in range(of_type.ndim)]
@@ -88,7 +102,7 @@ def _copied(address: Any, shape: Any, of_type: Any) -> Any:
     return of_type.filter(array)
 
 
-def _result(variable: Any, value: Any) -> np.ndarray:
+def _result(variable: Variable, value: object) -> np.ndarray:
     """Return what an operation has computed; a TypeError where it is no such array."""
     array = np.array(value, variable.type.dtype, order="C", copy=True)
     if array.ndim != variable.type.ndim:

@@ -54,12 +54,12 @@ def undoable(thunk: Any, cells: Sequence[list], undo: Undo, by_author: bool) -> 
     return run
 
 
-def _back_to_its_elements(value: Any) -> Callable[[], Any] | None:
+def _back_to_its_elements(value: object) -> Callable[[], Any] | None:
     """Return what gives an array the elements that it has now; None for other values."""
     return partial(np.copyto, value, value.copy()) if isinstance(value, np.ndarray) else None
 
 
-def _back_to_its_state(value: Any) -> Callable[[], Any] | None:
+def _back_to_its_state(value: object) -> Callable[[], Any] | None:
     """Return what gives a generator the state that it has now; None for other values."""
     if isinstance(value, np.random.Generator):
         bits = value.bit_generator

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import field
 from functools import cached_property
 from typing import Any
 
 from pytensor.configdefaults import config
+from pytensor.graph.basic import Apply
+from pytensor.graph.fg import FunctionGraph
 
+from theano.link.native.run.prepared_call import PreparedCalls
 from theano.link.native.run.rollback import Undo
 from theano.pytensor_internals.functions.linking import UpdatingVM
 from theano.support.data_classes import dataclass
@@ -18,7 +21,7 @@ from theano.support.data_classes import dataclass
 class FailedNode(Exception):
     """A node of a part failed; its cause is what the node raised."""
 
-    def __init__(self, node: Any, thunk: Any):
+    def __init__(self, node: Apply, thunk: Any):
         super().__init__(node)
         self.node, self.thunk = node, thunk
 
@@ -54,7 +57,9 @@ class Unit:
 class NativeMachine(UpdatingVM):
     """The program of a function that the native engine compiled."""
 
-    def __init__(self, fgraph: Any, units: Sequence[Unit], allow_gc: bool, **storage: Any):
+    def __init__(
+        self, fgraph: FunctionGraph, units: Sequence[Unit], allow_gc: bool, **storage: Any
+    ):
         self.outputs_of: list[int] = storage.pop("last_units")
         self.undo: Undo = storage.pop("undo")
         self.compute_map = storage.pop("compute_map")
@@ -68,6 +73,9 @@ class NativeMachine(UpdatingVM):
         # decides before a call how many steps loops keep; none where there is no budget
         self.within_budget: Callable[[], None] | None = None
         self._shapes: dict[Any, tuple[int, ...]] = {}
+        # what prepares calls, where there is no more to do in one than to run a small segment
+        self.prepared_calls: PreparedCalls | None = None
+        self._prepared: Callable[[], Any] | None = None
         last = getattr(units[-1].run, "native", None) if units else None
         self.committing = last if last is not None and last.segment.commits else None
 
@@ -81,6 +89,17 @@ class NativeMachine(UpdatingVM):
         """Return what a call takes, from the values of all inputs; of most only the shapes are read."""
         return self.memory.use(values)
 
+    def prepare_for(self, arguments: Mapping[int, bool]) -> PreparedCalls | None:
+        """Return what prepares calls with arguments, in place of those without; None where none are.
+
+        Parameters
+        ----------
+        arguments
+            As in `PreparedCalls.with_arguments`.
+        """
+        calls, self.prepared_calls = self.prepared_calls, None
+        return calls and calls.with_arguments(arguments)
+
     def __call__(self, n_calls: int = 1) -> list[Any]:
         """Run the graph so many times, each on what the one before has left in shared variables.
 
@@ -89,9 +108,16 @@ class NativeMachine(UpdatingVM):
         list
             What the last one gave.
         """
+        if self._prepared is not None and n_calls == 1 and self.allow_gc:
+            outputs = self._prepared()
+            if outputs is not NotImplemented:
+                return outputs
         for _ in range(n_calls - 1):
             self._call_once()
-        return self._call_once()
+        outputs = self._call_once()
+        if self.prepared_calls is not None:
+            self._prepared = self.prepared_calls.next_call()
+        return outputs
 
     def _call_once(self) -> list[Any]:
         if self.position_of_error >= 0:

@@ -102,9 +102,12 @@ class Elements:
         )
 
     def _one_by_one(self, first: Size, end: Size, strides: list[Product]) -> list[Node]:
-        body = [self._let_load(k, strides) for k in sorted(set(self.loads.values()))]
-        body += self._computed(strides, {})
-        return [For("i", first, end, tuple(body), form=Form.INDEPENDENT)]
+        return [For("i", first, end, tuple(self.of_one(strides)), form=Form.INDEPENDENT)]
+
+    def of_one(self, strides: list[Product]) -> list[Node]:
+        """Return what is computed of the element at ``i``, given the strides of operands along it."""
+        loads = [self._let_load(k, strides) for k in sorted(set(self.loads.values()))]
+        return [*loads, *self._computed(strides, {})]
 
     def in_lanes(self, strides: list[Product]) -> tuple[list[Node], list[Node]] | None:
         """Return what is the same for all lanes of a row, and the inside of its loop in lanes, if it has one."""

@@ -74,7 +74,7 @@ def nest_of(statement: Statement, sizes: Sizes, polls: bool, share: Share | None
     return nodes
 
 
-def _verify(nodes: Sequence[Node], statement: Statement, sizes: Sizes, share: Any) -> None:
+def _verify(nodes: Sequence[Node], statement: Statement, sizes: Sizes, share: object) -> None:
     buffers = [*statement.memory_touched(), *(buffer.root() for buffer in statement.results())]
     names = statement.numbers_read() | names_of([s for one in buffers for s in one.strides or ()])
     names |= set() if share is None else {"thread", "threads"}

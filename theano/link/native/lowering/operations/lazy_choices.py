@@ -7,7 +7,8 @@ that is taken; else those of both must be the same.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+
+from pytensor.graph.basic import Apply
 
 from theano.link.native.graph.lazy_choices import Branch, LazyChoice
 from theano.link.native.ir.ir import CannotLower, IndexVector, Scalar, Size, Splat, Value, View
@@ -20,7 +21,7 @@ from theano.link.native.statements.call_loop import When
 
 
 @lowers(LazyChoice)
-def lazy_choice(step: Step, node: Any, inputs: list[Value]) -> list[Value]:
+def lazy_choice(step: Step, node: Apply, inputs: list[Value]) -> list[Value]:
     op = node.op
     condition = inputs[0]
     if not isinstance(condition, Scalar):

@@ -32,13 +32,13 @@ class _Length:
     step: Step
     size: Size
 
-    def __add__(self, other: Any) -> _Length:
+    def __add__(self, other: object) -> _Length:
         return self._applied("+", other)
 
-    def __sub__(self, other: Any) -> _Length:
+    def __sub__(self, other: object) -> _Length:
         return self._applied("-", other)
 
-    def __mul__(self, other: Any) -> _Length:
+    def __mul__(self, other: object) -> _Length:
         return self._applied("*", other)
 
     def __floordiv__(self, other: int) -> _Length:
@@ -47,7 +47,7 @@ class _Length:
         quotient = Call("floor_division", (self.size, other))
         return _Length(self.step, self.step.sizes.name(quotient))
 
-    def _applied(self, operator: str, other: Any) -> _Length:
+    def _applied(self, operator: str, other: object) -> _Length:
         return _Length(self.step, self.step.sizes.binary(self.size, operator, _size(other)))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from pytensor.graph.basic import Apply
 
 from theano.link.native.ir.ir import CannotLower, Size, Value, View
 from theano.link.native.ir.scalar_types import DTYPES
@@ -52,7 +52,7 @@ def rows_added_to_windows(step: Step, node, inputs: list[Value]) -> list[Value]:
     return [View.of(out)]
 
 
-def _images(step: Step, node: Any, value: Value) -> View:
+def _images(step: Step, node: Apply, value: Value) -> View:
     dtype = node.outputs[0].type.dtype
     if dtype not in DTYPES or dtype == "bool":
         raise CannotLower(f"windows of images of {dtype}")

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from pytensor.graph.basic import Apply
+
 from theano.link.native.ir.ir import CannotLower, Size, Value, View
 from theano.link.native.ir.scalar_types import DTYPES, FLOATS
 from theano.link.native.ir.symbolic import difference, product_of, sum_of
@@ -72,7 +74,7 @@ def of_greatest(step: Step, node, inputs: list[Value]) -> list[Value]:
     return [_computed(step, op, Task.OF_GREATEST, counts, [x, best, values], along)]
 
 
-def _arrays(step: Step, node: Any, inputs: Sequence[Value], count: int) -> list[View]:
+def _arrays(step: Step, node: Apply, inputs: Sequence[Value], count: int) -> list[View]:
     dtype = node.outputs[0].type.dtype
     if dtype not in DTYPES or dtype == "bool":
         raise CannotLower(f"windows of {dtype}")

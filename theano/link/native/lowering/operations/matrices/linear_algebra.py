@@ -1,4 +1,4 @@
-"""Factors of matrices, solutions of linear systems and of Sylvester's, determinants and eigenvectors.
+"""Factors of matrices, solutions of linear systems and of Sylvester's, determinants, eigenvectors and singular values.
 
 The runtime computes them (``runtime/linear_algebra/linear_algebra.c``), in single and double precision.
 """
@@ -10,8 +10,11 @@ from typing import Any
 
 import numpy as np
 import pytensor.scalar as ps
+from pytensor.graph.basic import Apply
+from pytensor.graph.op import Op
 from pytensor.tensor.linalg import (
     QR,
+    SVD,
     Cholesky,
     CholeskySolve,
     Det,
@@ -117,6 +120,17 @@ def _qr(op: QR) -> Routine:
     return Routine("qr", (0,), ("nk", "km"), ("nm",), work)
 
 
+def _svd(op: SVD) -> Routine:
+    rest: tuple[tuple[str | int, ...], ...] = ((4, "k", "k"), (8, "k"), (64, "n"), (64, "m"))
+    failure = "SVD did not converge"
+    if not op.compute_uv:
+        work = (("n", "m"), *rest)
+        return Routine("singular_values", (), ("k",), ("nm",), work, 8, failure)
+    u, v = ("nn", "mm") if op.full_matrices else ("nk", "km")
+    work = (("n", "m"), tuple(u), tuple(v), *rest)
+    return Routine("svd", (int(op.full_matrices),), (u, "k", v), ("nm",), work, 8, failure)
+
+
 _DETERMINANT = Routine("determinant", (), ("", ""), work=(("n", "n"),), integers=1)
 
 ROUTINES: Mapping[type, Callable[[Any], Routine]] = {
@@ -142,6 +156,7 @@ ROUTINES: Mapping[type, Callable[[Any], Routine]] = {
         failure="Eigenvalues did not converge",
     ),
     QR: _qr,
+    SVD: _svd,
     Schur: _schur,
     TRSYL: lambda op: Routine(
         "solve_sylvester",
@@ -153,7 +168,7 @@ ROUTINES: Mapping[type, Callable[[Any], Routine]] = {
 }
 
 
-def routine_of(op: Any) -> Routine | None:
+def routine_of(op: Op) -> Routine | None:
     """Return what computes an operation on one matrix, if the runtime has it."""
     kind = computing_class(op, ROUTINES)
     return None if kind is None else ROUTINES[kind](op)
@@ -168,7 +183,7 @@ def linear_algebra(step: Step, node, inputs: list[Value]) -> list[Value]:
 
 def on_stacks(
     step: Step,
-    node: Any,
+    node: Apply,
     routine: Routine,
     inputs: Sequence[Value],
     flags: Sequence[Sequence[bool]],

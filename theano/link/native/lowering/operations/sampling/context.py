@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from pytensor.graph.basic import Apply
 
@@ -50,7 +49,7 @@ class SamplingContext:
 
     def append(
         self,
-        sampler: Any,
+        sampler: object,
         reads: Sequence[View],
         numbers: Sequence[Size] = (),
         added: Sequence[Size] = (),

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from pytensor.graph.basic import Apply
+from pytensor.graph.op import Op
 from pytensor.tensor.type_other import NoneTypeT
 
 from theano.link.native.ir.ir import Buffer, CallRefused, CannotLower, Size, Splat, Value, View
@@ -249,7 +250,7 @@ _OF_PYMC = {
 }
 
 
-def _distribution_of(op: Any) -> Distribution | None:
+def _distribution_of(op: Op) -> Distribution | None:
     """Return the distribution of a random variable's very class, which says how it draws."""
     kind = type(op)
     place = f"{kind.__module__}.{kind.__name__}".removeprefix("pymc.distributions.")
@@ -290,7 +291,7 @@ def sample_from_generator(step: Step, node: Apply, inputs: list[Value]) -> list[
         raise CannotLower(f"draws of {op.sampler.name}")
     parameters = inputs[2:]
     shape = _shape_of_samples(step, node, inputs[1], parameters)
-    step.libraries.add("ufunc_draws" if distribution.loops else "generators")
+    step.libraries |= {"generators", "ufunc_draws"} if distribution.loops else {"generators"}
     words = step.copied(inputs[0])
     words.packed = True
     pickled = step.load(View(words, (), (), (), (0,)))
