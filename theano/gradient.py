@@ -42,11 +42,17 @@ from theano.derivatives.arguments import (
 from theano.derivatives.compared import verify_grad
 from theano.derivatives.dtypes import narrow_gradients
 from theano.derivatives.jacobian_products import Lop, Rop, pullback, subgraph_grad
+from theano.derivatives.jacobians import rows_at_once
 from theano.derivatives.lines import with_lines
 from theano.derivatives.shaped import GradClip, GradScale, grad_clip, grad_scale
 from theano.derivatives.traced import Variables, listed, traced
 from theano.gof.test_values import compute_possible_test_values, tests_only_results
 from theano.pytensor_internals.functions.compiling import as_list_or_tuple, mode_not_slow
+from theano.pytensor_internals.graphs.annotations import (
+    ForDisconnected,
+    OnDisconnected,
+    only_result,
+)
 from theano.support.garbage_collection import rare_collections
 from theano.support.recursion_depth import with_room_for_deep_graphs
 from theano.support.views_as_lists import as_list
@@ -104,10 +110,10 @@ def grad(
     cost: Variable | None,
     wrt: Variables,
     consider_constant: Sequence[Variable] | None = None,
-    disconnected_inputs: str = "raise",
+    disconnected_inputs: OnDisconnected = "raise",
     add_names: bool = True,
     known_grads: Mapping[Variable, Variable] | None = None,
-    return_disconnected: str = "zero",
+    return_disconnected: ForDisconnected = "zero",
     null_gradients: str = "raise",
 ) -> Any:
     """Return the gradient of a cost by a variable, or by each of several.
@@ -166,8 +172,8 @@ def grad(
     outputs = [v for v in (cost, *(known_grads or ())) if v is not None]
 
     def derive(
-        disconnected_inputs: str,
-        return_disconnected: str,
+        disconnected_inputs: OnDisconnected,
+        return_disconnected: ForDisconnected,
         null_gradients: str = null_gradients,
         wrt: Variables = wrt,
         constant: Sequence[Variable] = (),
@@ -238,9 +244,10 @@ def jacobian(
     expression: Variable,
     wrt: Variables,
     consider_constant: Sequence[Variable] | None = None,
-    disconnected_inputs: str = "raise",
+    disconnected_inputs: OnDisconnected = "raise",
+    vectorize: bool = True,
 ) -> Any:
-    """Return the gradients of each element of a vector, in a loop over the elements.
+    """Return the gradients of each element of a vector.
 
     Parameters
     ----------
@@ -248,6 +255,9 @@ def jacobian(
         A vector or a scalar.
     wrt, consider_constant, disconnected_inputs
         As of `grad`.
+    vectorize
+        Whether the gradients of all elements are computed at once, where each operation has a form
+        for that; else one after the other, in a loop, which takes less memory.
 
     Returns
     -------
@@ -272,8 +282,17 @@ def jacobian(
     check_starts(consider_constant)
     if not isinstance(expression, Variable) or expression.type.ndim > 1:
         raise WrongArgumentError(f"jacobian: expected a vector or a scalar, got {expression!r}")
-    derive = partial(_jacobian, expression, wrt, consider_constant, disconnected_inputs)
-    return traced(lambda: _on_our_loops(derive()), expression)
+    options = (consider_constant, disconnected_inputs)
+
+    def derive() -> Any:
+        rows = None
+        if vectorize and not all(expression.type.broadcastable):
+            rows = rows_at_once(expression, listed(wrt), *options)
+        if rows is None:
+            return _on_our_loops(_jacobian(expression, wrt, *options))
+        return as_list_or_tuple(isinstance(wrt, list), isinstance(wrt, tuple), rows)
+
+    return traced(derive, expression)
 
 
 @tests_only_results
@@ -281,9 +300,10 @@ def hessian(
     cost: Variable,
     wrt: Variables,
     consider_constant: Sequence[Variable] | None = None,
-    disconnected_inputs: str = "raise",
+    disconnected_inputs: OnDisconnected = "raise",
+    vectorize: bool = True,
 ) -> Any:
-    """Return the second derivatives of a cost by each vector, in a loop over the vector's elements.
+    """Return the second derivatives of a cost by each vector.
 
     Parameters
     ----------
@@ -293,6 +313,8 @@ def hessian(
         A vector or a list of vectors.
     consider_constant, disconnected_inputs
         As of `grad`.
+    vectorize
+        As of `jacobian`.
 
     Returns
     -------
@@ -317,8 +339,20 @@ def hessian(
     if not isinstance(cost, Variable) or cost.type.ndim != 0:
         raise WrongArgumentError(f"hessian: expected a scalar as cost, got {cost!r}")
     check_vectors("hessian", listed(wrt))
-    derive = partial(_hessian, cost, wrt, consider_constant, disconnected_inputs)
-    return traced(lambda: _on_our_loops(derive()), cost)
+
+    def of_one(vector: Variable) -> Variable:
+        slope = only_result(_grad(cost, vector, consider_constant, disconnected_inputs))
+        # a slope may be the same everywhere
+        rows = rows_at_once(slope, [vector], consider_constant, "ignore") if vectorize else None
+        if rows is not None:
+            return rows[0]
+        return _on_our_loops(_hessian(cost, vector, consider_constant, disconnected_inputs))
+
+    def derive() -> Any:
+        found = [of_one(vector) for vector in listed(wrt)]
+        return as_list_or_tuple(isinstance(wrt, list), isinstance(wrt, tuple), found)
+
+    return traced(derive, cost)
 
 
 def _on_our_loops(results: Any) -> Any:

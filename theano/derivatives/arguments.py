@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from pytensor.graph.basic import Variable
 
@@ -14,7 +13,7 @@ class WrongArgumentError(TypeError, ValueError, AssertionError):
     """An argument of `hessian` or `jacobian`: Theano asserts what it is, PyTensor's errors differ."""
 
 
-def check_vectors(operation: str, wrt: Sequence[Any]) -> None:
+def check_vectors(operation: str, wrt: Sequence[object]) -> None:
     """Refuse what is no vector among what is differentiated by."""
     for variable in wrt:
         if not isinstance(variable, Variable) or getattr(variable.type, "ndim", None) != 1:
@@ -25,7 +24,7 @@ def check_vectors(operation: str, wrt: Sequence[Any]) -> None:
             )
 
 
-def check_starts(consider_constant: Any, known_grads: Any = None) -> None:
+def check_starts(consider_constant: object, known_grads: object = None) -> None:
     """Check where a gradient starts, and what it does not go through."""
     if isinstance(consider_constant, Variable):
         raise ValueError(
@@ -39,7 +38,7 @@ def check_starts(consider_constant: Any, known_grads: Any = None) -> None:
         )
 
 
-def check_cost(cost: Any) -> None:
+def check_cost(cost: object) -> None:
     """Refuse what is no scalar as what is differentiated; None is given with `known_grads`."""
     if cost is None:
         return

@@ -52,7 +52,7 @@ def narrow_gradients(
     return [old if _is_nothing(new) else new for old, new in zip(found, again, strict=True)]
 
 
-def _is_wider(gradient: Any, variable: Variable) -> bool:
+def _is_wider(gradient: object, variable: Variable) -> bool:
     dtypes = [str(getattr(getattr(v, "type", None), "dtype", "")) for v in (gradient, variable)]
     if not set(dtypes) <= set(float_dtypes):
         return False

@@ -16,6 +16,7 @@ from theano.derivatives.arguments import check_starts
 from theano.derivatives.traced import Variables, listed, traced
 from theano.gof.user_operations.gradients import use_own_gradients
 from theano.pytensor_internals.functions.compiling import as_list_or_tuple
+from theano.pytensor_internals.graphs.annotations import ForDisconnected, OnDisconnected
 from theano.support.recursion_depth import with_room_for_deep_graphs
 
 
@@ -24,8 +25,8 @@ def Rop(
     f: Variables,
     wrt: Variables,
     eval_points: Variables,
-    disconnected_outputs: str = "raise",
-    return_disconnected: str = "zero",
+    disconnected_outputs: OnDisconnected = "raise",
+    return_disconnected: ForDisconnected = "zero",
 ):
     """Multiply the Jacobian of `f` with respect to `wrt` by `eval_points`, from the right.
 
@@ -69,25 +70,22 @@ def Rop(
     from theano.scan_module.gradient.tangent.transposed_gradients import tangents_by_transposition
 
     use_own_gradients(listed(f))
-    options = {
-        "disconnected_outputs": disconnected_outputs,
-        "return_disconnected": return_disconnected,
-    }
-    given = [
+    options = disconnected_outputs, return_disconnected
+    values, variables, directions = (
         [
             v if v is None or isinstance(v, Variable) else as_tensor_variable(v)
             for v in listed(group)
         ]
         for group in (f, wrt, eval_points)
-    ]
+    )
     try:
-        results = tangents_of(*given, **options)
+        results = tangents_of(values, variables, directions, *options)
     except NotImplementedError:
-        if all(value.owner is not None or value in given[1] for value in given[0]):
+        if all(value.owner is not None or value in variables for value in values):
             # as by the operators' rules, which make zeros of those that do not depend on `wrt`
-            options = {"disconnected_outputs": "ignore", "return_disconnected": "zero"}
+            options = "ignore", "zero"
         try:
-            results = tangents_by_transposition(*given, **options)
+            results = tangents_by_transposition(values, variables, directions, *options)
         except NullTypeGradError as error:
             raise ValueError(f"Rop: an operator has no derivative: {error}") from error
     return as_list_or_tuple(isinstance(f, list), isinstance(f, tuple), results)
@@ -117,7 +115,7 @@ def Lop(
     wrt: Variables,
     eval_points: Variables,
     consider_constant: Sequence[Variable] | None = None,
-    disconnected_inputs: str = "raise",
+    disconnected_inputs: OnDisconnected = "raise",
 ):
     """Multiply the Jacobian of `f` with respect to `wrt` by `eval_points`, from the left.
 

@@ -9,6 +9,7 @@ from pytensor.graph.basic import Variable
 from pytensor.graph.traversal import ancestors
 
 from theano.gof.user_operations.gradients import use_own_gradients
+from theano.pytensor_internals.graphs.annotations import only_result
 from theano.source_locations.one_trace import traced_as_one
 
 Variables = Variable | Sequence[Variable]
@@ -16,7 +17,7 @@ Variables = Variable | Sequence[Variable]
 
 def listed(variables: Variables) -> list[Variable]:
     """Variables as a list, of one too."""
-    return list(variables) if isinstance(variables, list | tuple) else [variables]
+    return list(variables) if isinstance(variables, list | tuple) else [only_result(variables)]
 
 
 def traced(derive: Callable[[], Any], of: Variables, more: Variables = ()) -> Any:
