@@ -291,6 +291,32 @@ def test_predictions_that_python_draws():
     check_equal(ours, theirs)
 
 
+@pytest.mark.parametrize("generator", [np.random.default_rng, np.random.RandomState])
+def test_a_generator_is_asked_for_one_seed(generator):
+    """Also where a loop is tried, and Python draws then."""
+    with pm.Model() as model:
+        pm.TruncatedNormal("seen", 0, pm.HalfNormal("scale"), lower=0, observed=np.ones(2))
+    posterior = posterior_of(model)
+    posterior["scale"] = abs(posterior["scale"]) + 0.1
+    ours, theirs = generator(5), generator(5)
+    found = (
+        theano.pymc.sample_prior_predictive(2, model, random_seed=ours),
+        theano.pymc.sample_posterior_predictive(
+            posterior, model, random_seed=ours, progressbar=False
+        ),
+    )
+    with model:
+        expected = (
+            pm.sample_prior_predictive(2, random_seed=theirs, compile_kwargs=IN_PYTHON),
+            pm.sample_posterior_predictive(
+                posterior, random_seed=theirs, progressbar=False, compile_kwargs=IN_PYTHON
+            ),
+        )
+    for one, other in zip(found, expected, strict=True):
+        check_equal(one, other)
+    assert ours.uniform() == theirs.uniform()
+
+
 def test_warnings_of_one_loop_are_the_users():
     with counts() as model:
         pm.Potential("again", pt.as_tensor(1.0))

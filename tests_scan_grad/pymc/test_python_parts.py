@@ -101,6 +101,35 @@ def test_a_black_box_samples_and_its_errors_are_reported():
     np.testing.assert_allclose(kept["cube"], 8 * kept["x"] ** 3)
 
 
+class Refusing(Cube):
+    """A black box that refuses the first of a list of numbers, or all."""
+
+    def __init__(self, count):
+        self.count, self.refused = count, set()
+
+    def perform(self, node, inputs, outputs):
+        number = float(inputs[0][0])
+        if len(self.refused) < self.count:
+            self.refused.add(number)
+        if number in self.refused:
+            raise np.linalg.LinAlgError("too far")
+        super().perform(node, inputs, outputs)
+
+
+@pytest.mark.parametrize("strategy", ["support_point", "prior"])
+def test_a_point_at_which_a_black_box_fails_is_no_start(strategy):
+    def compiled(count):
+        with pm.Model() as model:
+            cube = pm.Deterministic("cube", Refusing(count)(pm.Normal("x", shape=2)))
+            pm.Potential("p", -(cube**2).sum())
+        return theano.pymc.compile_model(model, default_initialization_strategy=strategy)
+
+    trace = nutpie.sample(compiled(3), draws=20, tune=20, chains=2, progress_bar=False)
+    assert np.isfinite(trace.posterior["x"]).all()
+    with pytest.raises(ValueError, match="raised LinAlgError: too far"):
+        compiled(100)
+
+
 def test_threads_call_one_black_box():
     with pm.Model() as model:
         pm.Potential("p", -Cube()(pm.Normal("x", shape=2) / 10).sum())

@@ -14,6 +14,7 @@ from pymc.exceptions import SamplingError  # noqa: E402
 
 import theano  # noqa: E402
 import theano.pymc  # noqa: E402
+from theano.source_locations.lines import users_line  # noqa: E402
 
 
 def test_a_gradient_that_is_not_finite_is_named():
@@ -32,6 +33,38 @@ def test_data_with_which_the_gradient_is_not_finite_are_named():
     compiled = theano.pymc.compile_model(model)
     with pytest.raises(SamplingError, match="gradient is not: nan by x_log__, nor at 9 others"):
         compiled.with_data(data=[1.0, 0.0, 2.0])
+
+
+def powers(steps):
+    base = pm.Normal("base")
+    return theano.scan(
+        lambda h, base: h * base, outputs_info=pt.ones(()), non_sequences=base, n_steps=steps
+    )[0]
+
+
+def test_data_that_do_not_fit_a_loop_are_named_with_their_lengths():
+    with pm.Model() as model:
+        pm.Normal("seen", powers(pm.Data("steps", np.int64(3))), 1, observed=np.ones(4))
+    with pytest.raises(ValueError, match=r"shapes \(4,\) \(3,\)(.|\n)*Sub\(seen"):
+        theano.pymc.compile_model(model)
+
+
+def test_observations_of_another_length_than_the_mean_are_named():
+    with pm.Model() as model:
+        mean = pm.Normal("level") + np.zeros(20)
+        pm.Normal("seen", mean, observed=pm.Data("data", np.ones(20)))
+        pm.set_data({"data": np.ones(7)})
+    message = r"density of seen at values of shape \[7\]: .*\[\(7,\), \(20,\)\]"
+    with pytest.raises(ValueError, match=message):
+        theano.pymc.compile_model(model, freeze_model=True)
+
+
+def test_a_value_of_another_length_than_its_dimension_is_refused():
+    with pm.Model(coords={"time": range(5)}) as model:
+        pm.Deterministic("path", powers(4), dims="time")
+    message = r"path has shape \(4,\) .* axis 0 .* 'time', which has 5 coordinates and not 4"
+    with pytest.raises(ValueError, match=message):
+        theano.pymc.sample(model=model, draws=5)
 
 
 def counts(values):
@@ -121,3 +154,15 @@ def test_a_step_that_is_given_its_random_variables_is_no_error():
         pm.AR("ar", [x, 0.5], sigma=1.0, init_dist=pm.Normal.dist(), steps=3)
         pm.GARCH11("r", 1.0, 0.3, 0.2, 1.0, observed=np.ones(4))
     assert np.isfinite(theano.pymc.logp_dlogp(model)(model.initial_point())[0])
+
+
+def test_lines_are_those_of_the_model_and_not_of_pymc():
+    with pm.Model() as model:
+        scale = pm.HalfNormal("scale")
+        pm.Normal("seen", 0, scale, observed=pm.Data("data", np.ones(3)))
+        pm.Potential("bound", pt.log1p(scale))
+    density = theano.pymc.logp_dlogp(model)
+    first = test_lines_are_those_of_the_model_and_not_of_pymc.__code__.co_firstlineno
+    lines = {users_line(node) for node in density.function.maker.fgraph.apply_nodes}
+    assert lines - {""} == {f"{__file__}:{first + k}" for k in (2, 3, 4, 5)}
+    assert density.function.name == f"{__file__}:{first + 5}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 
 import numpy as np
 import pytest
@@ -261,3 +262,21 @@ def test_a_model_that_cannot_be_copied_is_not_frozen(monkeypatch):
     assert sampler_of(trace) == "nutpie"
     with pytest.raises(NotImplementedError, match="no copy"):
         theano.pymc.compile_model(model, freeze_model=True)
+
+
+@pytest.mark.parametrize(
+    ("settings", "nearest"),
+    [
+        ({"drows": 10}, "got drows=10; did you mean 'draws'?"),
+        ({"target_acept": 0.9}, "got target_acept=0.9; did you mean 'target_accept'?"),
+        ({"nuts": {"max_treedpth": 5}}, "got max_treedpth=5; did you mean 'max_treedepth'?"),
+    ],
+)
+def test_a_misspelt_keyword_is_refused_before_the_model_is_compiled(settings, nearest, monkeypatch):
+    with pm.Model() as model:
+        pm.Normal("x")
+    compiled = []
+    monkeypatch.setattr("theano.pymc.compiled_model.compile_model", compiled.append)
+    with pytest.raises(TypeError, match=re.escape(nearest)):
+        theano.pymc.sample(model=model, **settings)
+    assert not compiled

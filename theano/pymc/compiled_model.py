@@ -18,13 +18,13 @@ from theano.pymc.captured_variables import refuse_captured
 from theano.pymc.data import value_of_data
 from theano.pymc.density import compiled, density_and_gradient, is_random, of_sampler
 from theano.pymc.freezing import frozen
-from theano.pymc.kept_values import KeptValues, coordinates, function_of_posterior
+from theano.pymc.kept_values import KeptValues, check_lengths, coordinates, function_of_posterior
 from theano.pymc.models import model_of
 from theano.pymc.points import Points, refuse_discrete
 from theano.pymc.starts import (
     FlatInitialPoint,
     InitialPoint,
-    check_starts,
+    finite_start,
     is_finite,
     starting_points,
 )
@@ -92,17 +92,16 @@ class CompiledModel(CompiledPyMCModel):
         density, draw = (f.with_values(values) for f in (self.logp_func, self.expand_func))
         assert self.points is not None
         try:
-            check_starts(density, self.points, self.starts)
-            kept = KeptValues.of(self.shape_info[0], draw, self.points.flat(self.starts[0]))
+            start = finite_start(density, self.points, self.starts)
+            kept = KeptValues.of(self.shape_info[0], draw, start)
         except ValueError as error:
             given = ", ".join(f"{name} of shape {np.shape(v)}" for name, v in updates.items())
             raise ValueError(f"the model cannot take {given}: {error}") from error
-        return replace(
-            self,
-            shared_data={self.shared_var_keys[v]: value for v, value in values.items()},
-            _coords=coordinates(kept, self.dims or {}, self.coords or {}, coords or {}),
-            **_called(density, draw, self.n_dim, kept),
-        )
+        changed = _called(density, draw, self.n_dim, kept) | {
+            "shared_data": {self.shared_var_keys[v]: value for v, value in values.items()},
+            "_coords": coordinates(kept, self.dims or {}, self.coords or {}, coords or {}),
+        }
+        return replace(self, **changed)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Be pickled without what is an address in this process."""
@@ -190,8 +189,9 @@ def compile_model(
     KeyError
         If the model keeps no value of a name in ``var_names``; the message has those that it keeps.
     ValueError
-        If a free variable is discrete (`theano.pymc.sample` samples it), or the shape of a value
-        that is kept of a draw depends on the free variables.
+        If a free variable is discrete (`theano.pymc.sample` samples it), the shape of a value
+        that is kept of a draw depends on the free variables, or a kept value has another length
+        than the coordinates of its dimension.
     pymc.exceptions.SamplingError
         If the density and its gradient are finite at none of ten starting points; the message
         names the variable.
@@ -216,12 +216,12 @@ def compile_model(
     density = compiled(model, points, values)
     names, draws = function_of_posterior(model, points, var_names)
     _report_python(density, draws)
-    functions = tuple(c_function(f, allow_python=allow_python) for f in (density, draws))
-    if jittered and not any(is_finite(functions[0], points.flat(start)) for start in starts):
+    computed, drawn = (c_function(f, allow_python=allow_python) for f in (density, draws))
+    if jittered and not any(is_finite(computed, points.flat(start)) for start in starts):
         first_point = InitialPoint.of(model, overrides, default_initialization_strategy)
         starts = [first_point.by_name(0), *starts]
-    check_starts(functions[0], points, starts, model)
-    kept = KeptValues.of(names, functions[1], points.flat(starts[0]))
+    start = finite_start(computed, points, starts, model, density)
+    kept = KeptValues.of(names, drawn, start)
     data = dict.fromkeys(v for f in (density, draws) for v in f.get_shared())
     keys = {variable: f"data{k}" for k, variable in enumerate(data)}
     transformed = [
@@ -230,6 +230,7 @@ def compile_model(
         if model.rvs_to_transforms.get(free) is not None
     ]
     dims, coords = _prepare_dims_and_coords(model, kept.shape_info, transformed)
+    check_lengths(kept, dims, coords)
     return CompiledModel(
         _n_dim=points.count,
         dims=dims,
@@ -241,5 +242,5 @@ def compile_model(
         points=points,
         starts=tuple(starts),
         frozen=model is not given,
-        **_called(*functions, points.count, kept),
+        **_called(computed, drawn, points.count, kept),
     )

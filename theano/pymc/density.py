@@ -2,28 +2,31 @@
 
 from __future__ import annotations
 
-import ctypes
 from collections.abc import Sequence
 from math import prod
 from typing import Any
 
 import numpy as np
+from pymc.logprob.basic import logp
 from pymc.pytensorf import collect_default_updates, rewrite_pregrad
 from pytensor.graph.basic import Variable
+from pytensor.tensor import as_tensor
+from pytensor.tensor.math import variadic_add
 
 from theano.compile.function import function
 from theano.compile.mode import Mode
 from theano.configparser import change_flags
 from theano.gradient import grad
-from theano.link.native import NotNativeError, c_function
-from theano.link.native.runtime.load import symbol
 from theano.pymc.captured_variables import refuse_captured
 from theano.pymc.eigenvectors import warn_of_eigenvectors
 from theano.pymc.freezing import frozen
 from theano.pymc.models import model_of
 from theano.pymc.modes import with_conditions
 from theano.pymc.points import Points, joined, refuse_discrete
+from theano.pytensor_internals.graphs.annotations import only_result
+from theano.pytensor_internals.graphs.untraced import untraced
 from theano.scan_module.adopt import adopt
+from theano.source_locations.lines import copy_lines
 
 _NUMBERS = np.dtype("float64")
 
@@ -42,7 +45,6 @@ class LogDensity:
     def __init__(self, compiled: Any, points: Points):
         self.function, self.points = compiled, points
         self._shape = (points.count,)
-        self._direct = _direct_call(compiled, points.count)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Be pickled as the function's graph, which is compiled again where it is loaded."""
@@ -70,59 +72,8 @@ class LogDensity:
                 f"expected a vector of {self.points.count} numbers for"
                 f" {', '.join(self.points.names)}, got an array of shape {point.shape}"
             )
-        if self._direct is not None and (found := self._direct(point)) is not None:
-            return found
         density, gradient = self.function(point)
         return float(density), gradient
-
-
-class _Place:
-    """Memory that a call reads and writes, whose addresses are known; no two calls share one."""
-
-    __slots__ = ("arguments", "density", "gradient", "point")
-
-    def __init__(self, count: int, model: np.ndarray):
-        self.point, self.gradient, self.density = (
-            np.empty(count),
-            np.empty(count),
-            ctypes.c_double(),
-        )
-        addresses = (array.ctypes.data for array in (self.point, self.gradient))
-        point, gradient = map(ctypes.c_void_p, addresses)
-        self.arguments = (
-            ctypes.c_uint64(count),
-            point,
-            gradient,
-            ctypes.byref(self.density),
-            ctypes.c_void_p(model.ctypes.data),
-        )
-
-
-class _DirectCall:
-    """A density as nutpie calls it, which takes a quarter of the time of a compiled function's call."""
-
-    def __init__(self, function: Any, count: int):
-        self._count, self._function = count, c_function(function, partition_work=True)
-        self._model = of_sampler(self._function.function, 0, count)
-        # arguments that are of ctypes' own types already need not be converted at each call
-        self._call = ctypes.CFUNCTYPE(ctypes.c_int64)(symbol("tn_sampler_density"))
-        self._free: list[_Place] = []
-
-    def __call__(self, point: np.ndarray) -> tuple[float, np.ndarray] | None:
-        """Return the density and its gradient; None if the call failed."""
-        try:
-            place = self._free.pop()
-        except IndexError:
-            place = _Place(self._count, self._model)
-        place.point[...] = point
-        status = self._call(*place.arguments)
-        found = None if status == _FAILED else (place.density.value, place.gradient.copy())
-        self._free.append(place)
-        return found
-
-
-# REJECTED of runtime/sampler.c
-_FAILED = 1
 
 
 def of_sampler(
@@ -142,16 +93,6 @@ def of_sampler(
     expanded = sum(map(prod, shapes))
     lengths = [number for shape in shapes for number in (len(shape), *shape)]
     return np.array([density, draw, count, expanded, len(shapes), *lengths], np.uint64)
-
-
-def _direct_call(function: Any, count: int) -> _DirectCall | None:
-    """None where Python runs a part, or where values are read that others may change."""
-    if function.get_shared():
-        return None
-    try:
-        return _DirectCall(function, count)
-    except NotNativeError:
-        return None
 
 
 def logp_dlogp(model: Any = None, mode: Any = None, freeze_model: bool | None = None) -> LogDensity:
@@ -203,10 +144,37 @@ def density_and_gradient(model: Any, points: Points) -> list[Variable]:
     """Return the log density and its gradient, computed from the vector of a point."""
     refuse_captured(model)
     # PyMC simplifies a density before it takes the gradient, too, which keeps the numbers finite
-    density = adopt(rewrite_pregrad(model.logp()))
+    density = only_result(adopt(rewrite_pregrad(_log_density(model))))
     warn_of_eigenvectors(model, points, density)
     gradients = grad(density, list(points.variables), disconnected_inputs="ignore")
     return points.of_vector([density, joined(gradients)])
+
+
+def _log_density(model: Any) -> Variable:
+    """Return the log density of a model, each term of which has the line of its variable.
+
+    Where PyMC cannot make it, the error names the variable.
+    """
+    variables = [*model.basic_RVs, *model.potentials]
+    try:
+        # PyMC's own lines are none of the program's
+        with untraced:
+            terms = model.logp(variables, sum=False)
+    except Exception as error:
+        for variable, value in model.rvs_to_values.items():
+            try:
+                logp(variable, value)
+            except type(error) as cause:
+                lengths = ("?" if length is None else str(length) for length in value.type.shape)
+                raise type(error)(
+                    f"the log density of {variable.name} at values of shape"
+                    f" [{', '.join(lengths)}]: {cause}"
+                ) from error
+        raise
+    seen: set[Variable] = set()
+    for variable, term in zip(variables, terms, strict=True):
+        copy_lines(variable, term, (), seen)
+    return variadic_add(*(as_tensor(term, allow_xtensor_conversion=True).sum() for term in terms))
 
 
 def is_random(values: list[Variable], points: Points) -> bool:

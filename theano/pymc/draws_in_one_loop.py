@@ -19,7 +19,7 @@ from theano.pymc.loop_over_draws import LoopsOfModel, NotOneLoop
 
 def prior_in_one_loop(
     draws: int,
-    model: Any,
+    model: object,
     return_inferencedata: bool = True,
     idata_kwargs: dict[str, Any] | None = None,
     **kwargs: Any,
@@ -41,8 +41,8 @@ def prior_in_one_loop(
 
 
 def predicted_in_one_loop(
-    trace: Any,
-    model: Any,
+    trace: object,
+    model: object,
     sample_dims: list[str] | None = None,
     return_inferencedata: bool = True,
     extend_inferencedata: bool = False,
@@ -103,7 +103,7 @@ def _names_of_one_draw(sample: Callable[[], dict[str, Any]]) -> list[str]:
     return names
 
 
-def _posterior_of(trace: Any, dims: Sequence[str]) -> Dataset | None:
+def _posterior_of(trace: object, dims: Sequence[str]) -> Dataset | None:
     """Return the posterior in a trace of xarray's, as PyMC finds it; None for another trace.
 
     Raises
@@ -133,7 +133,7 @@ def _posterior_of(trace: Any, dims: Sequence[str]) -> Dataset | None:
     return found
 
 
-def _of_one_draw(trace: Any, posterior: Dataset, dims: Sequence[str]) -> Any:
+def _of_one_draw(trace: object, posterior: Dataset, dims: Sequence[str]) -> Any:
     """Return a trace with the first draw, and what else belongs to it."""
     one = posterior.isel({dim: [0] for dim in dims})
     if not isinstance(trace, DataTree):

@@ -7,13 +7,14 @@ from math import prod
 from typing import Any
 
 import pandas as pd
-from pytensor.graph.basic import Variable
 from pytensor.graph.traversal import ancestors
+from pytensor.tensor.variable import TensorVariable
 
 from theano.link.native.run.c_function import CFunction, NotNativeError, python_parts
 from theano.pymc.density import compiled, is_random
 from theano.pymc.models import refuse_unknown
 from theano.pymc.points import Points, array_of, slices_of
+from theano.pytensor_internals.graphs.annotations import all_results
 from theano.scan_module.adopt import adopt
 from theano.support.data_classes import dataclass
 
@@ -36,7 +37,7 @@ class KeptValues:
     shapes: list[Shape]
 
     @classmethod
-    def of(cls, names: Sequence[str], draw: CFunction, point: Any) -> KeptValues:
+    def of(cls, names: Sequence[str], draw: CFunction, point: object) -> KeptValues:
         """Return those that a function of a draw computes, with the data that it reads now."""
         return cls(list(names), [value.shape for value in draw(point)])
 
@@ -89,7 +90,8 @@ def function_of_posterior(
     refuse_unknown("var_names", sorted(kept.difference(known)), known)
     others = [v for v in could_be if var_names is None or v.name in kept]
     names = [*points.names, *(v.name for v in others)]
-    values = [array_of(v) for v in points.of_vector(adopt([*points.variables, *others]))]
+    of_model = all_results(adopt([*points.variables, *others]))
+    values = [array_of(v) for v in points.of_vector(of_model)]
     drawn = [n for n, v in zip(names, values, strict=True) if is_random([v], points)]
     if drawn:
         raise NotNativeError(
@@ -101,7 +103,7 @@ def function_of_posterior(
 
 
 def _refuse_changing_shapes(
-    model: Any, points: Points, names: Sequence[str], values: Sequence[Variable]
+    model: object, points: Points, names: Sequence[str], values: Sequence[TensorVariable]
 ) -> None:
     """Raise an error for a value whose shape depends on the point, by the graphs of the shapes."""
     unknown = {
@@ -128,6 +130,20 @@ def _refuse_changing_shapes(
             " that has a fixed length (of a loop that ends early its last row, or sums), or state"
             " a shape that does not change: pytensor.tensor.specify_shape"
         )
+
+
+def check_lengths(
+    kept: KeptValues, dims: Mapping[str, Sequence[str | None]], coords: Mapping[str, Any]
+) -> None:
+    """Raise a ValueError for a value with another length than the coordinates of its dimension."""
+    for value, shape in kept.by_name.items():
+        for axis, (dim, length) in enumerate(zip(dims.get(value, ()), shape, strict=False)):
+            if dim is not None and dim in coords and len(coords[dim]) != length:
+                raise ValueError(
+                    f"{value} has shape {shape} at the starting point, and expected along axis"
+                    f" {axis} is the length of its dimension {dim!r}, which has"
+                    f" {len(coords[dim])} coordinates and not {length}"
+                )
 
 
 def coordinates(

@@ -99,7 +99,7 @@ def _stack_of(variable: Variable) -> Any:
     return TensorType(kind.dtype, (None, *kind.shape))(variable.name)
 
 
-def _row_of(row: Any, variable: Variable) -> Any:
+def _row_of(row: object, variable: Variable) -> Any:
     return variable.type.filter_variable(row)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 
-def model_of(given: Any, function: str) -> Any:
+def model_of(given: object, function: str) -> Any:
     """Return the model that is given to a function, or else the one whose ``with`` block it is called in.
 
     Raises

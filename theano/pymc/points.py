@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from itertools import accumulate, pairwise
 from math import prod
@@ -16,7 +16,9 @@ from pytensor.graph.traversal import ancestors
 from pytensor.tensor.basic import as_tensor, concatenate
 from pytensor.tensor.sharedvar import TensorSharedVariable
 from pytensor.tensor.type import TensorType
+from pytensor.tensor.variable import TensorVariable
 
+from theano.pytensor_internals.graphs.annotations import known_tensor
 from theano.support.data_classes import dataclass
 
 
@@ -65,7 +67,7 @@ class Points:
         """The variables, read from the vector."""
         return [
             variable.type.filter_variable(
-                self.vector[part].reshape(shape).astype(variable.type.dtype)
+                known_tensor(self.vector)[part].reshape(shape).astype(variable.type.dtype)
             )
             for part, shape, variable in zip(self.slices, self.shapes, self.variables, strict=True)
         ]
@@ -75,7 +77,7 @@ class Points:
         """For data with named axes, shared arrays of the same values; filled as they come."""
         return {}
 
-    def of_vector(self, values: list[Variable]) -> list[Variable]:
+    def of_vector(self, values: Sequence[Variable]) -> list[Variable]:
         """Values of the model, computed from the vector; of variables with named axes, arrays."""
         found = [array_of(value) for value in values]
         pairs: dict[Variable, Variable] = dict(zip(self.variables, self.parts, strict=True))
@@ -120,7 +122,7 @@ def discrete_variables(model: Any) -> list[str]:
     return [value.name for value in values if not value.type.dtype.startswith("float")]
 
 
-def refuse_discrete(model: Any) -> None:
+def refuse_discrete(model: object) -> None:
     """Raise a ValueError for a model with discrete free variables, with their names."""
     discrete = discrete_variables(model)
     if discrete:
@@ -136,13 +138,13 @@ def slices_of(shapes: Iterable[tuple[int, ...]]) -> list[slice]:
     return [slice(begin, end) for begin, end in pairwise(ends)]
 
 
-def joined(values: list[Variable]) -> Variable:
+def joined(values: Sequence[Variable]) -> TensorVariable:
     """Return the elements of all values in one vector of float64."""
     flat = [array_of(value).ravel().astype("float64") for value in values]
     return concatenate(flat) if flat else as_tensor(np.empty(0))
 
 
-def array_of(value: Variable) -> Any:
+def array_of(value: Variable) -> TensorVariable:
     """Return a value without the names that `pymc.dims` gives its axes."""
     return as_tensor(value, allow_xtensor_conversion=True)
 
@@ -151,5 +153,9 @@ def _array_of_data(data: Any) -> TensorSharedVariable:
     """Return a shared array that is changed with the data: both have one container."""
     kind = TensorType(data.type.dtype, shape=data.type.shape)
     return TensorSharedVariable(
-        kind, value=None, strict=None, container=data.container, name=data.name
+        kind,
+        value=None,
+        strict=None,  # type: ignore[arg-type]  # as PyTensor's code asks for where a container is given
+        container=data.container,
+        name=data.name,
     )

@@ -54,7 +54,7 @@ def draw(vars: Any, draws: int = 1, random_seed: Any = None, **kwargs: Any) -> A
     return pymc.draw(vars, draws=draws, random_seed=random_seed, **_in_our_mode(kwargs))
 
 
-def sample_prior_predictive(draws: int = 500, model: Any = None, **kwargs: Any) -> Any:
+def sample_prior_predictive(draws: int = 500, model: object = None, **kwargs: Any) -> Any:
     """Draw from a model's prior, and what it predicts before data are seen.
 
     Parameters
@@ -81,14 +81,14 @@ def sample_prior_predictive(draws: int = 500, model: Any = None, **kwargs: Any) 
     import pymc
 
     model = model_of(model, "sample_prior_predictive")
-    kwargs = check_names(model, kwargs)
+    kwargs = _with_a_number(check_names(model, kwargs))
     drawn = None if _asks_for_a_mode(kwargs) else prior_in_one_loop(draws, model, **kwargs)
     if drawn is not None:
         return drawn
     return pymc.sample_prior_predictive(draws, model=model, **_with_our_mode(kwargs))
 
 
-def sample_posterior_predictive(trace: Any, model: Any = None, **kwargs: Any) -> Any:
+def sample_posterior_predictive(trace: object, model: object = None, **kwargs: Any) -> Any:
     """Draw what a model predicts, given draws from its posterior.
 
     Parameters
@@ -118,7 +118,7 @@ def sample_posterior_predictive(trace: Any, model: Any = None, **kwargs: Any) ->
     import pymc
 
     model = model_of(model, "sample_posterior_predictive")
-    kwargs = check_names(model, kwargs)
+    kwargs = _with_a_number(check_names(model, kwargs))
     drawn = None if _asks_for_a_mode(kwargs) else predicted_in_one_loop(trace, model, **kwargs)
     if drawn is not None:
         return drawn
@@ -141,7 +141,21 @@ def _with_our_mode(kwargs: dict[str, Any]) -> dict[str, Any]:
     return {**kwargs, "compile_kwargs": _in_our_mode(kwargs.get("compile_kwargs") or {})}
 
 
-def _stacked_draws(outputs: Sequence[Any], draws: int, random_seed: Any) -> list[np.ndarray] | None:
+def _with_a_number(kwargs: dict[str, Any]) -> dict[str, Any]:
+    """Return what a PyMC function is given, with a seed that it may be given twice."""
+    return {**kwargs, "random_seed": _number_of(kwargs.get("random_seed"))}
+
+
+def _number_of(random_seed: object) -> Any:
+    """Return the number that PyMC seeds a function with, for which it asks a generator; None for none."""
+    from pymc.util import _get_seeds_per_chain
+
+    return None if random_seed is None else _get_seeds_per_chain(random_seed, 1)[0]
+
+
+def _stacked_draws(
+    outputs: Sequence[Any], draws: int, random_seed: object
+) -> list[np.ndarray] | None:
     """Draws by one loop over all of them; none where the loop is not native."""
     try:
         loop = loop_over_draws(outputs)
@@ -149,8 +163,4 @@ def _stacked_draws(outputs: Sequence[Any], draws: int, random_seed: Any) -> list
         return None
     if not loop.generators:
         return None
-    from pymc.util import _get_seeds_per_chain
-
-    if random_seed is not None:
-        (random_seed,) = _get_seeds_per_chain(random_seed, 1)
-    return loop(draws, [], random_seed)
+    return loop(draws, [], _number_of(random_seed))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
+from inspect import signature
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from theano.pymc.captured_variables import refuse_captured
 from theano.pymc.models import check_names, model_of
 from theano.pymc.modes import mode
 from theano.pymc.points import discrete_variables
+from theano.pymc.sampler_options import nutpie_options, refuse_unknown_options
 
 # PyMC's own, whose messages are shown where its samplers' are
 _log = logging.getLogger("pymc")
@@ -34,9 +36,10 @@ _ONLY_PYMC: dict[str, Any] = {
 _WITHOUT_MEANING = {
     "blas_cores", "compute_convergence_checks", "jitter_max_retries", "n_init", *_ONLY_PYMC,
 }  # fmt: skip
+_NOT_NUTPIES = {*_WITHOUT_MEANING, "nuts_sampler", "initvals", "var_names", "compile_kwargs"}
 
 
-def sample(*given: Any, model: Any = None, draws: int = 1000, **settings: Any) -> Any:
+def sample(*given: Any, model: object = None, draws: int = 1000, **settings: Any) -> Any:
     """Sample a model as ``pymc.sample`` does, with functions of this package.
 
     A model of continuous variables that is native, with its gradient, is sampled by nutpie, which
@@ -67,7 +70,7 @@ def sample(*given: Any, model: Any = None, draws: int = 1000, **settings: Any) -
     Raises
     ------
     TypeError
-        If there is no model, or it is none of PyMC's.
+        If there is no model, or it is none of PyMC's, or a keyword is no sampler's.
     KeyError
         If the model has no variable of a name in ``var_names``.
 
@@ -90,6 +93,8 @@ def sample(*given: Any, model: Any = None, draws: int = 1000, **settings: Any) -
     quiet = settings.get("quiet", False)
     reason = _reason_for_pymc(model, settings)
     if reason is None:
+        of_call = {*_NOT_NUTPIES, *signature(_by_nutpie).parameters}
+        refuse_unknown_options(nutpie_options(settings.get("nuts"), settings, of_call))
         try:
             compiled = _compiled(model, settings, frozen)
         except NotNativeError as error:
@@ -121,7 +126,7 @@ def _reason_for_pymc(model: Any, settings: dict[str, Any]) -> str | None:
     return None
 
 
-def _compiled(model: Any, settings: dict[str, Any], frozen: bool | None) -> Any:
+def _compiled(model: object, settings: dict[str, Any], frozen: bool | None) -> Any:
     """Return the model as nutpie samples it."""
     from theano.pymc.compiled_model import compile_model
 
@@ -141,16 +146,16 @@ def _compiled(model: Any, settings: dict[str, Any], frozen: bool | None) -> Any:
 
 
 def _by_nutpie(
-    model: Any,
-    compiled: Any,
+    model: object,
+    compiled: object,
     draws: int,
     *,
     tune: int | None = None,
     chains: int | None = None,
     cores: int | None = None,
-    random_seed: Any = None,
-    progressbar: Any = True,
-    progressbar_theme: Any = None,
+    random_seed: object = None,
+    progressbar: object = True,
+    progressbar_theme: object = None,
     quiet: bool = False,
     discard_tuned_samples: bool = True,
     idata_kwargs: dict[str, Any] | None = None,
@@ -162,14 +167,7 @@ def _by_nutpie(
     from pymc.backends.arviz import patch_nutpie_idata
     from pymc.progress_bar import NutpieProgressBarManager
 
-    options = dict(nuts or {}) | {
-        name: value
-        for name, value in others.items()
-        if name
-        not in {*_WITHOUT_MEANING, "nuts_sampler", "initvals", "var_names", "compile_kwargs"}
-    }
-    if "max_treedepth" in options:
-        options["maxdepth"] = options.pop("max_treedepth")
+    options = nutpie_options(nuts, others, _NOT_NUTPIES)
     kept = dict(idata_kwargs or {})
     cores = min(4, _cpu_count()) if cores is None else cores
     chains = max(2, cores) if chains is None else chains

@@ -77,18 +77,22 @@ def starting_points(first_point: InitialPoint) -> list[dict[str, Any]]:
 
 
 def is_finite(density: Callable[[np.ndarray], Sequence[Any]], point: np.ndarray) -> bool:
-    """Return whether a density and its gradient are finite at a point."""
-    value, gradient = density(point)
+    """Return whether a density and its gradient are finite at a point, and no operation fails."""
+    try:
+        value, gradient = density(point)
+    except ValueError:
+        return False
     return bool(np.isfinite(value) and np.isfinite(gradient).all())
 
 
-def check_starts(
+def finite_start(
     density: Callable[[np.ndarray], Sequence[Any]],
     points: Points,
     starts: Sequence[dict[str, Any]],
     model: Any = None,
-) -> None:
-    """Raise an error unless the density and its gradient are finite at one of the starting points.
+    in_python: Callable[[np.ndarray], Any] | None = None,
+) -> np.ndarray:
+    """Return the first of the starting points at which the density and its gradient are finite.
 
     Parameters
     ----------
@@ -98,20 +102,38 @@ def check_starts(
         Where variables lie in the vector, and the points.
     model : optional
         Asked for PyMC's own error, which names the variable whose density is not finite.
+    in_python : optional
+        The density as Python calls it, whose errors name the operation and the shapes.
+
+    Returns
+    -------
+    numpy.ndarray
+        Its vector.
 
     Raises
     ------
     pymc.exceptions.SamplingError
         If one of them is infinite or nan at all of the points.
+    ValueError
+        If an operation fails, and they are finite at no other point.
     """
     without_gradient: list[tuple[dict[str, Any], np.ndarray]] = []
+    failed: list[tuple[np.ndarray, ValueError]] = []
     for start in starts:
-        value, gradient = density(points.flat(start))
+        point = points.flat(start)
+        try:
+            value, gradient = density(point)
+        except ValueError as error:
+            # a sampler rejects such a point
+            failed.append((point, error))
+            continue
         if not np.isfinite(value):
             continue
         if np.isfinite(gradient).all():
-            return
+            return point
         without_gradient.append((start, gradient))
+    if failed:
+        _raise_named(*failed[0], in_python)
     if without_gradient:
         start, gradient = without_gradient[0]
         reason = (
@@ -126,6 +148,18 @@ def check_starts(
         f"Starting values:\n{start}\n\n"
         f"{reason}, nor at {len(starts) - 1} others."
     )
+
+
+def _raise_named(
+    point: np.ndarray, error: ValueError, in_python: Callable[[np.ndarray], Any] | None
+) -> None:
+    """Raise the error of a point; of a check in C what Python says there, with operation and shapes."""
+    if in_python is not None and str(error).startswith("what does not hold"):
+        try:
+            in_python(point)
+        except ValueError as named:
+            raise named from error
+    raise error
 
 
 def _odd(points: Points, gradient: np.ndarray) -> str:
