@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 import theano
-from tests_scan_grad.generated.generated_loops import FAMILIES, loops
+from tests_scan_grad.generated.generated_loops import FAMILIES, loops, share_of_loops
 from tests_scan_grad.loop_runs import WRONG_REWRITES, check_against_python
 from theano.compile.mode import get_mode
 
@@ -16,11 +16,8 @@ pytest.importorskip("jax")
 @pytest.mark.parametrize("bucket_lengths", ["off", "4"])
 @pytest.mark.parametrize("family", FAMILIES)
 def test_generated_loops(family, bucket_lengths):
-    profile = settings.get_profile("generated_loops")
     # XLA compiles each for a second or two
-    share = max(1, profile.max_examples // (15 * len(FAMILIES)))
-
-    @settings(profile, max_examples=share)
+    @share_of_loops(15 * len(FAMILIES))
     @given(loops(family))
     def check(loop):
         with theano.change_flags({"xla.bucket_lengths": bucket_lengths}):

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 import theano
 import theano.tensor as T
-from tests_scan_grad.generated.generated_loops import FAMILIES, loops
+from tests_scan_grad.generated.generated_loops import FAMILIES, loops, share_of_loops
 from tests_scan_grad.loop_runs import WRONG_REWRITES, check_against_python
 from tests_scan_grad.networks import STEPS as STEPS_OF_NETWORKS
 from tests_scan_grad.networks import gated_rnn, lstm
@@ -176,10 +176,8 @@ def test_a_step_of_training_takes_six_tenths_of_what_jax_takes(build, monkeypatc
 @pytest.mark.parametrize("length", (1, 2, 3))
 def test_generated_loops(family, length, groups):
     groups(length)
-    profile = settings.get_profile("generated_loops")
-    share = max(1, profile.max_examples // (45 * len(FAMILIES)))
 
-    @settings(profile, max_examples=share)
+    @share_of_loops(45 * len(FAMILIES))
     @given(loops(family))
     def check(loop):
         check_against_python(loop, get_mode("XLA").excluding(*WRONG_REWRITES))

@@ -79,6 +79,10 @@ class Context:
         Variables of a step that are computed once, however often they are read.
     zeros
         Inputs of a step that are zero everywhere.
+    gpu_kernels
+        Which loops may be one kernel of a GPU: the flag ``scan.gpu_kernels`` when the function was compiled.
+    loops_on_gpu
+        For each loop that may be one kernel of a GPU, what it is, or why it has none.
     """
 
     precision: Any = None
@@ -93,6 +97,8 @@ class Context:
     loops: dict[str, Any] | None = None
     once: Collection[Variable] = ()
     zeros: Collection[Variable] = ()
+    gpu_kernels: str = "never"
+    loops_on_gpu: dict[str, None] = field(default_factory=dict)
 
     def require(self, holds: Any, error: Exception) -> None:
         """Have `error` raised where `holds` is false: now, or once its value is known."""
@@ -110,7 +116,7 @@ class Context:
         return replace(self, in_loop=True, requirements=[], loops=None, once=once, zeros=zeros)
 
 
-def is_traced(value: Any) -> bool:
+def is_traced(value: object) -> bool:
     """Return whether a value is JAX's, and so perhaps not known before the program runs."""
     import jax
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import cache
-from typing import Any
 
 import numpy as np
 from pytensor.graph.basic import Variable
@@ -14,7 +13,7 @@ from theano.link.xla.arrays import is_array
 from theano.link.xla.jax_library import declared_precision, require_jax
 
 
-def require_dtypes(device: Any, variables: Iterable[Variable]) -> None:
+def require_dtypes(device: object, variables: Iterable[Variable]) -> None:
     """Check that a device of JAX can hold the values of variables.
 
     Raises
@@ -34,7 +33,7 @@ def require_dtypes(device: Any, variables: Iterable[Variable]) -> None:
 
 
 @cache
-def has_dtype(device: Any, dtype: str) -> bool:
+def has_dtype(device: object, dtype: str) -> bool:
     """Return whether a device of JAX holds arrays of a dtype as they are."""
     jax = require_jax()
     try:

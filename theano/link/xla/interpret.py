@@ -149,7 +149,7 @@ def performed(node: Apply, inputs: Sequence[Any]) -> list[Any]:
     return [_of_declared_type(cell[0], v) for cell, v in zip(cells, node.outputs, strict=True)]
 
 
-def _as_given(value: Any, variable: Variable) -> Any:
+def _as_given(value: object, variable: Variable) -> Any:
     if is_array(variable):
         return np.asarray(value, dtype=variable.type.dtype)
     return value

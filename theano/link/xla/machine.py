@@ -8,6 +8,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from pytensor.graph.basic import Apply, Constant, Variable
+from pytensor.graph.fg import FunctionGraph
 
 from theano.configdefaults import OFF, config
 from theano.link.background import (
@@ -52,7 +53,11 @@ class Machine:
     reads_device_values = True
 
     def __init__(
-        self, fgraph: Any, order: Sequence[Apply], storage_map: Any, device: str | None = None
+        self,
+        fgraph: FunctionGraph,
+        order: Sequence[Apply],
+        storage_map: Any,
+        device: str | None = None,
     ):
         self.fgraph, self.order, self.storage_map = fgraph, order, storage_map
         self.values = self._values(fgraph, storage_map, device)
@@ -63,7 +68,9 @@ class Machine:
         self._largest = NOTHING
         self._use(self._planned({}))
 
-    def _values(self, fgraph: Any, storage_map: Any, device: str | None) -> DeviceValues:
+    def _values(
+        self, fgraph: FunctionGraph, storage_map: object, device: str | None
+    ) -> DeviceValues:
         return DeviceValues(fgraph, storage_map, device)
 
     def _planned(self, refused: dict[Apply, str]) -> tuple[Plan, list[Any]]:

@@ -11,6 +11,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from pytensor.graph.basic import Apply, Variable
+from pytensor.graph.fg import FunctionGraph
 
 
 def device_of(variable: Variable) -> Any:
@@ -18,7 +19,9 @@ def device_of(variable: Variable) -> Any:
     return getattr(variable.type, "device", None)
 
 
-def places_of(fgraph: Any, order: Sequence[Apply], on_host: Collection[Apply]) -> dict[Apply, Any]:
+def places_of(
+    fgraph: FunctionGraph, order: Sequence[Apply], on_host: Collection[Apply]
+) -> dict[Apply, Any]:
     """Return the device of each node that has one; `order` is one in which they can run."""
     places: dict[Apply, Any] = {}
 

@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pytensor.graph.basic import Apply, Constant, Variable
+from pytensor.graph.fg import FunctionGraph
 
 from theano.link.xla.branches import places_of as places_in_branches
 from theano.link.xla.loop.early_stop import outputs_of_unknown_length
@@ -73,7 +74,7 @@ class Plan:
     cuts: tuple[Variable, ...]
 
 
-def make_plan(fgraph: Any, order: Sequence[Apply], refused: Mapping[Apply, str]) -> Plan:
+def make_plan(fgraph: FunctionGraph, order: Sequence[Apply], refused: Mapping[Apply, str]) -> Plan:
     """Plan a function.
 
     Parameters
@@ -123,7 +124,7 @@ def _with_cut_lengths(
 
 
 def _choices_on_host(
-    fgraph: Any, order: Sequence[Apply], reasons: Mapping[Apply, str]
+    fgraph: FunctionGraph, order: Sequence[Apply], reasons: Mapping[Apply, str]
 ) -> dict[Apply, str]:
     """Choices of which a branch is in part on the host, where only the taken one runs."""
     found: dict[Apply, str] = {}
@@ -153,7 +154,7 @@ def _first_stages(
 
 
 def _move_to_readers(
-    fgraph: Any,
+    fgraph: FunctionGraph,
     order: Sequence[Apply],
     reasons: Mapping[Apply, str],
     must_follow: Mapping[Apply, set[Variable]],
@@ -194,12 +195,12 @@ def _cut_values(
 
 
 def _stage(
-    fgraph: Any,
+    fgraph: FunctionGraph,
     nodes: list[Apply],
     part: Part,
     part_of: Mapping[Apply, Part],
     concrete: set[Variable],
-    device: Any,
+    device: object,
 ) -> Stage:
     on_device = part[0] % 2 == 0
     made = {variable for node in nodes for variable in node.outputs}

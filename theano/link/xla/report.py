@@ -9,6 +9,7 @@ from theano.link.xla.buckets import BucketedProgram
 from theano.link.xla.device.program import DeviceProgram
 from theano.link.xla.generators.distributions import sampled_by_jax
 from theano.link.xla.machine import Machine
+from theano.pytensor_internals.functions.compiling import expect_function
 from theano.support.data_classes import dataclass
 
 
@@ -28,6 +29,9 @@ class StageRecord:
         The variables by whose values programs are specialised, if not by buckets of lengths.
     exact
         With ``xla.bucket_lengths``, why programs were made for single lengths all the same.
+    loops
+        With ``scan.gpu_kernels``, the loops of the programs so far: which are one kernel of a GPU, and
+        why others are none.
     """
 
     device: str | None
@@ -35,6 +39,7 @@ class StageRecord:
     programs: int
     static: tuple[str, ...]
     exact: tuple[str, ...] = ()
+    loops: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         operations = _counted(self.operations, "operation")
@@ -43,7 +48,7 @@ class StageRecord:
         line = f"on {self.device}: {operations}, {_counted(self.programs, 'program')} so far"
         line += f", one for each value of {', '.join(self.static)}" if self.static else ""
         return "\n".join(
-            [line, *(f"a program for each length, because of {e}" for e in self.exact)]
+            [line, *(f"a program for each length, because of {e}" for e in self.exact), *self.loops]
         )
 
 
@@ -89,7 +94,7 @@ class EngineReport:
         return "\n".join([*map(str, self.stages), *repeated, *cuts])
 
 
-def report(function: Any) -> EngineReport:
+def report(function: object) -> EngineReport:
     """Return what the engine did with a function: its stages, and what stayed on the host and why.
 
     Parameters
@@ -123,12 +128,21 @@ def report(function: Any) -> EngineReport:
             len(program.specialisations) if stage.on_device else 0,
             () if isinstance(program, BucketedProgram) else tuple(map(str, stage.static)),
             tuple(getattr(program, "exact_because", ())),
+            _loops_of(program) if stage.on_device else (),
         )
         for stage, program in zip(machine.plan.stages, machine.programs, strict=True)
     ]
     host = [HostRecord(str(node.op), why) for node, why in machine.plan.reasons.items()]
     cuts = tuple(map(str, machine.plan.cuts))
     return EngineReport(tuple(stages), tuple(host), cuts, sampled_by_jax(machine.fgraph))
+
+
+def _loops_of(program: Any) -> tuple[str, ...]:
+    """Return what the loops of a stage's programs are on a GPU, each line once."""
+    made = program.specialisations.values()
+    # a program that is split over devices has no notes
+    notes = [one.notes for one in made if hasattr(one, "notes")]
+    return tuple(dict.fromkeys(line for one in notes for line in one.loops_on_gpu))
 
 
 @dataclass(frozen=True)
@@ -166,7 +180,7 @@ def _megabytes(count: int) -> str:
     return f"{count / 1e6:.1f} MB"
 
 
-def memory_of(function: Any) -> tuple[ProgramMemory, ...]:
+def memory_of(function: object) -> tuple[ProgramMemory, ...]:
     """Return the memory of each program that a function has made so far.
 
     Parameters
@@ -209,7 +223,7 @@ def memory_of(function: Any) -> tuple[ProgramMemory, ...]:
 
 
 def _machine_of(function: Any) -> Machine:
-    machine = function.vm
+    machine = expect_function(function, "report").vm
     if not isinstance(machine, Machine):
         raise TypeError(
             f"the function was compiled with {function.maker.linker}, not with the XLA engine"

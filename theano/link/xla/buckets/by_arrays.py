@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from pytensor.graph.op import Op
 from pytensor.tensor.subtensor import AdvancedIncSubtensor, AdvancedSubtensor
 
 from theano.link.xla.buckets.numbers import Varying
@@ -48,7 +49,7 @@ def _in_rows(index: Any, lengths: np.ndarray, trace: Any) -> Any:
     return index.with_value(value) if isinstance(index, Padded) else value
 
 
-def _are_numbers(op: Any) -> None:
+def _are_numbers(op: Op) -> None:
     if any(not isinstance(entry, int | np.integer) for entry in getattr(op, "idx_list", ())):
         raise CannotBucket("it has slices besides indices that are arrays")
 

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from pytensor.graph.basic import Apply
+from pytensor.graph.op import Op
 from pytensor.tensor.basic import Split
 from pytensor.tensor.subtensor import IncSubtensor, Subtensor
 
@@ -47,7 +49,7 @@ class Selection:
         return not is_traced(self.starts) and not np.ptp(self.starts)
 
 
-def selection(index: Any, lengths: np.ndarray, trace: Any) -> Selection:
+def selection(index: object, lengths: np.ndarray, trace: object) -> Selection:
     """Return what an index selects of a dimension of these lengths."""
     cases = len(lengths)
     if not isinstance(index, slice):
@@ -109,11 +111,11 @@ def _entries(idx_list: Any, numbers: Sequence[Any], ndim: int) -> list[Any]:
     return given + [slice(None)] * (ndim - len(given))
 
 
-def _is_whole(index: Any) -> bool:
+def _is_whole(index: object) -> bool:
     return isinstance(index, slice) and index.start is index.stop is index.step is None
 
 
-def _varies(index: Any) -> bool:
+def _varies(index: object) -> bool:
     parts = (index.start, index.stop, index.step) if isinstance(index, slice) else (index,)
     return any(isinstance(part, Varying) for part in parts)
 
@@ -227,7 +229,7 @@ def _starts(first: Any, trace: Any) -> Any:
 
 
 def _written(
-    is_set: bool, node: Any, x: Any, y: Any, axis: int, place: Selection, trace: Any
+    is_set: bool, node: Apply, x: object, y: object, axis: int, place: Selection, trace: object
 ) -> Any:
     """Return the array, padded or not, with rows written to one dimension."""
     if isinstance(x, Padded) and x.axis != axis:
@@ -238,7 +240,7 @@ def _written(
 
 
 def _written_alongside(
-    op: Any, node: Any, inputs: list[Any], entries: list[Any], trace: Any
+    op: Op, node: Apply, inputs: list[Any], entries: list[Any], trace: Any
 ) -> Any:
     """Written where the padded dimension is as a whole: its padding gets padding."""
     x, y = inputs[:2]

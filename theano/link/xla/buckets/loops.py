@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from pytensor.graph.basic import Variable
+from pytensor.graph.basic import Apply, Variable
 from pytensor.tensor.subtensor import Subtensor
 
 from theano.link.xla.buckets.indexing import selection
@@ -85,7 +85,7 @@ def _untraced(value: Any, variable: Variable, trace: Any) -> Any:
     return as_array(value, variable)
 
 
-def _invariants(node: Any, values: list[Any], trace: Any) -> list[Any]:
+def _invariants(node: Apply, values: list[Any], trace: Any) -> list[Any]:
     """Return what the step reads that does not change; numbers that vary as data."""
     wanted = known_inputs(node)
     places = places_of_inputs(node.op).invariants

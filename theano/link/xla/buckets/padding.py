@@ -48,7 +48,7 @@ class Padded:
     def shape(self) -> tuple[int, ...]:
         return np.shape(self.value)
 
-    def with_value(self, value: Any, axis: int | None = None) -> Padded:
+    def with_value(self, value: object, axis: int | None = None) -> Padded:
         """Return the same rows of another array, whose padding may be anything."""
         return Padded(value, self.axis if axis is None else axis, self.lengths)
 

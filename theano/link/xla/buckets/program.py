@@ -197,7 +197,7 @@ class BucketedProgram(DeviceProgram):
         return self._as_outputs(outputs, given, trace.context, notes)
 
 
-def _padded(value: Any, axis: int, length: int) -> np.ndarray:
+def _padded(value: object, axis: int, length: int) -> np.ndarray:
     """Return the array with zeros up to a length."""
     value = np.asarray(value)
     rows = [(0, 0)] * value.ndim

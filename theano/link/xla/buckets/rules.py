@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from pytensor.compile.builders import OpFromGraph
 from pytensor.compile.ops import DeepCopyOp
+from pytensor.graph.basic import Apply
 from pytensor.raise_op import CheckAndRaise
 from pytensor.scalar import basic as scalar
 from pytensor.tensor.basic import (
@@ -162,7 +163,7 @@ def products(op, node, inputs, trace):
     return _product(node, inputs, trace, op.batch_ndim(node))
 
 
-def _product(node: Any, inputs: list[Any], trace: Any, batch: int) -> Any:
+def _product(node: Apply, inputs: list[Any], trace: Any, batch: int) -> Any:
     left, right = inputs = [trace.data(x) for x in inputs]
     parts = [x for x in inputs if isinstance(x, Padded)]
     if not parts:
@@ -187,7 +188,7 @@ def _product(node: Any, inputs: list[Any], trace: Any, batch: int) -> Any:
     return parts[0].with_value(value, axis)
 
 
-def _of(x: Any) -> Any:
+def _of(x: object) -> Any:
     return x.value if isinstance(x, Padded) else x
 
 
@@ -301,7 +302,7 @@ def joined(op, node, inputs, trace):
     return _behind_each_other(node, given, arrays, axis, trace)
 
 
-def _behind_each_other(node: Any, which: Any, arrays: list[Any], axis: int, trace: Any) -> Padded:
+def _behind_each_other(node: Apply, which: Any, arrays: list[Any], axis: int, trace: Any) -> Padded:
     import jax.numpy as jnp
     from jax import lax
 

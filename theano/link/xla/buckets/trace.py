@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 from pytensor.graph.basic import Apply, Constant, Variable
+from pytensor.graph.fg import FunctionGraph
+from pytensor.graph.op import Op
 from pytensor.scalar.basic import ScalarType
 from pytensor.tensor.type import TensorType
 
@@ -82,7 +84,7 @@ class BucketTrace:
             for variable, result in zip(node.outputs, results, strict=True):
                 self.values.setdefault(variable, result)
 
-    def graph(self, graph: Any, inputs: Sequence[Any]) -> list[Any]:
+    def graph(self, graph: FunctionGraph, inputs: Sequence[Any]) -> list[Any]:
         """Return the outputs of its own graph, such as that inside an operation."""
         inside = BucketTrace(self.context, self.cases, self.case)
         inside.values.update(zip(graph.inputs, inputs, strict=True))
@@ -108,7 +110,7 @@ class BucketTrace:
         found = rule(node.op, node, inputs, self)
         return list(found) if isinstance(found, list) else [found]
 
-    def _shape(self, op: Any, x: Any) -> Any:
+    def _shape(self, op: Op, x: object) -> Any:
         shape = number(shape_each(x, self.cases))
         if not hasattr(op, "i"):
             return shape
@@ -142,7 +144,7 @@ class BucketTrace:
         return part.filled(with_what, self.number(part.lengths))
 
 
-def shape_each(x: Any, cases: int) -> np.ndarray:
+def shape_each(x: object, cases: int) -> np.ndarray:
     """Return the shape of an array for each combination of lengths."""
     shape = np.array(np.broadcast_to(np.array(np.shape(_array(x)), "int64"), (cases, _ndim(x))))
     if isinstance(x, Padded):
@@ -150,11 +152,11 @@ def shape_each(x: Any, cases: int) -> np.ndarray:
     return shape
 
 
-def _array(x: Any) -> Any:
+def _array(x: object) -> Any:
     return x.value if isinstance(x, Padded) else x.last if isinstance(x, Varying) else x
 
 
-def _ndim(x: Any) -> int:
+def _ndim(x: object) -> int:
     return np.ndim(_array(x))
 
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
+from pytensor.graph.basic import Variable
 from pytensor.tensor.basic import Alloc, AllocEmpty
 from pytensor.tensor.elemwise import DimShuffle
 from pytensor.tensor.subtensor import (
@@ -72,7 +71,7 @@ def written(op, node, parts, sizes):
     return target
 
 
-def is_zero(variable: Any) -> bool:
+def is_zero(variable: Variable) -> bool:
     """Return whether a variable is a constant 0, or an array filled with it where it is filled."""
     while variable.owner is not None:
         op, inputs = variable.owner.op, variable.owner.inputs

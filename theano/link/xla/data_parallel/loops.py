@@ -135,7 +135,7 @@ class _LoopParts:
         return [_joined(state, new) for state, new in zip(states, written, strict=True)]
 
 
-def _joined(state: Any, results: Sequence[Any]) -> Any:
+def _joined(state: object, results: Sequence[Any]) -> Any:
     """Return what a state is that begins as `state` and gets `results`."""
     (result,) = set(results) if len(set(results)) == 1 else (None,)
     if result == state or (state is ALL and result is SUMMAND):
@@ -153,7 +153,7 @@ def _source(variable: Variable) -> Variable:
 _OF_FIRST_INPUT = (DimShuffle, IncSubtensor, Reshape, SpecifyShape, Subtensor)
 
 
-def _of_step(part: Any) -> Any:
+def _of_step(part: object) -> Any:
     if not isinstance(part, Rows):
         return part
     if part.axis == 0 or part.inner != 1:
@@ -161,5 +161,5 @@ def _of_step(part: Any) -> Any:
     return Rows(part.axis - 1)
 
 
-def _of_trace(part: Any) -> Any:
+def _of_trace(part: object) -> Any:
     return Rows(part.axis + 1) if isinstance(part, Rows) else part

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 from pytensor.graph.basic import Apply, Variable
+from pytensor.graph.fg import FunctionGraph
 from pytensor.graph.traversal import ancestors
 
 from theano.link.background import fetched
@@ -66,7 +67,7 @@ class Split:
 class SplitValues(DeviceValues):
     """The values of a function on all its devices."""
 
-    def __init__(self, fgraph: Any, storage_map: Any, device: str | None, split: Split):
+    def __init__(self, fgraph: FunctionGraph, storage_map: Any, device: str | None, split: Split):
         super().__init__(fgraph, storage_map, device)
         self.mesh = split.mesh(self.device)
         self.axes = {fgraph.inputs[k]: axis for k, axis in split.axes.items()}
@@ -175,7 +176,7 @@ class SplitProgram:
             context.requirements.clear()
             return self._trace(own, static, context, parts, errors)
 
-        def mapped(outputs: Any) -> Any:
+        def mapped(outputs: object) -> Any:
             return jax.shard_map(
                 traced, mesh=mesh, in_specs=inputs, out_specs=outputs, check_vma=False
             )
@@ -266,7 +267,7 @@ class SplitMachine(Machine):
 
     def __init__(
         self,
-        fgraph: Any,
+        fgraph: FunctionGraph,
         order: Sequence[Apply],
         storage_map: Any,
         device: str | None,
@@ -277,7 +278,9 @@ class SplitMachine(Machine):
 
     values: SplitValues
 
-    def _values(self, fgraph: Any, storage_map: Any, device: str | None) -> SplitValues:
+    def _values(
+        self, fgraph: FunctionGraph, storage_map: object, device: str | None
+    ) -> SplitValues:
         return SplitValues(fgraph, storage_map, device, self.split)
 
     def _planned(self, refused: dict[Apply, str]) -> tuple[Plan, list[Any]]:

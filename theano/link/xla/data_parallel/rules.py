@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from pytensor.compile.builders import OpFromGraph
 from pytensor.compile.ops import DeepCopyOp, ViewOp
-from pytensor.graph.basic import Constant, Variable
+from pytensor.graph.basic import Apply, Constant, Variable
 from pytensor.raise_op import CheckAndRaise
 from pytensor.scalar import basic as scalar
 from pytensor.tensor.basic import (
@@ -65,7 +65,7 @@ def splits(*classes: type) -> Callable[[Rule], Rule]:
     return register
 
 
-def parts_of_results(node: Any, parts: list[Any], sizes: Any) -> list[Any]:
+def parts_of_results(node: Apply, parts: list[Any], sizes: Any) -> list[Any]:
     """Return what a device has of each output of a node.
 
     Raises
@@ -379,7 +379,7 @@ def parts_of_graph(graph, inputs, rows: int) -> list[Any]:
     known = dict(zip(graph.inputs, inputs, strict=True))
     nowhere = Sizes(None, None, rows)
 
-    def part_of(variable: Any) -> Any:
+    def part_of(variable: Variable) -> Any:
         return ALL if isinstance(variable, Constant) else known[variable]
 
     for node in graph.toposort():

@@ -12,6 +12,7 @@ from time import perf_counter
 from typing import Any
 
 import numpy as np
+from pytensor.graph.basic import Variable
 
 from theano.configdefaults import config
 from theano.link.background import fetched
@@ -45,6 +46,8 @@ class Notes:
         How much longer than another call one may take, as far as values decide.
     loops
         The loops that may run in blocks of steps, by name.
+    loops_on_gpu
+        For each loop that may be one kernel of a GPU, what it is, or why it has none.
     """
 
     ragged: list[int] = field(default_factory=list)
@@ -53,6 +56,7 @@ class Notes:
     largest: Largest = field(default_factory=Largest)
     ratio: int = 1
     loops: dict[str, Any] = field(default_factory=dict)
+    loops_on_gpu: tuple[str, ...] = ()
 
 
 @dataclass
@@ -241,7 +245,7 @@ class DeviceProgram:
         )
 
     def _program(
-        self, key: Any, values: Sequence[Any], trace: Callable[[Sequence[Any], Notes], list[Any]]
+        self, key: object, values: Sequence[Any], trace: Callable[[Sequence[Any], Notes], list[Any]]
     ) -> Specialisation:
         """Return the program that is kept under a key, or a new one; XLA compiles it when it is run."""
         import jax
@@ -326,12 +330,13 @@ class DeviceProgram:
             outputs.append(_as_output(value, variable, [*given, *outputs]))
         notes.largest = context.largest
         notes.ratio = max([1, *context.ratios])
+        notes.loops_on_gpu = tuple(context.loops_on_gpu)
         notes.required.extend(replace(r, holds=None) for r in context.requirements)
         holds = [jnp.all(requirement.holds) for requirement in context.requirements]
         return [*outputs, *lengths, *([jnp.stack(holds)] if holds else [])]
 
 
-def _as_output(value: Any, variable: Any, others: Sequence[Any]) -> Any:
+def _as_output(value: object, variable: Variable, others: Sequence[Any]) -> Any:
     """Return a value as the program gives it: its own array, not an input's or another output's."""
     import jax.numpy as jnp
 
@@ -344,7 +349,7 @@ def _as_output(value: Any, variable: Any, others: Sequence[Any]) -> Any:
     return jnp.asarray(value, dtype=variable.type.dtype)
 
 
-def _hashable(value: Any) -> Any:
+def _hashable(value: object) -> Any:
     if isinstance(value, np.ndarray):
         return (value.shape, value.dtype.str, value.tobytes())
     if isinstance(value, slice):

@@ -72,6 +72,7 @@ class DeviceValues:
     def __init__(self, fgraph: Any, storage_map: Any, device: str | None):
         self.fgraph, self.storage_map = fgraph, storage_map
         self.tf32 = bool(config.xla.tf32)
+        self.gpu_kernels = str(config.scan.gpu_kernels)
         precision = require_jax().lax.Precision
         self.precision = precision.DEFAULT if self.tf32 else precision.HIGHEST
         self.device = find_device(device or default_device())
@@ -105,14 +106,15 @@ class DeviceValues:
             yield
 
     @contextlib.contextmanager
-    def device_in_use(self, named: Any) -> Iterator[None]:
+    def device_in_use(self, named: object) -> Iterator[None]:
         """Have JAX compute on the device that the graph names, or on the engine's own."""
         with require_jax().default_device(named or self.device):
             yield
 
     def context(self, named: Any = None) -> Context:
         """Return how a graph is traced for the device that it names, or for the engine's own."""
-        return Context(self.precision, platform=(named or self.device).platform)
+        platform = (named or self.device).platform
+        return Context(self.precision, platform=platform, gpu_kernels=self.gpu_kernels)
 
     def device_name(self, named: Any) -> str:
         """Return the name of the device that the graph names, or of the engine's own."""
@@ -220,7 +222,7 @@ class DeviceValues:
         return np.asarray(value) if place.is_array else value
 
 
-def _taken(value: Any, taken: set[int]) -> np.ndarray:
+def _taken(value: object, taken: set[int]) -> np.ndarray:
     """Return the elements of a computed array of the CPU, in its own memory unless that is taken already."""
     seen = np.asarray(value)
     if seen.nbytes < LEAST_TAKEN or id(value) in taken:
@@ -250,6 +252,6 @@ def default_device() -> str:
     return config.init_gpu_device or "xla:cpu"
 
 
-def _moved(value: Any, device: Any) -> Any:
+def _moved(value: object, device: object) -> Any:
     # a copy in any case: NumPy's array may be the caller's
     return require_jax().device_put(value, device, may_alias=False)

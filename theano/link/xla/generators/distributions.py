@@ -159,7 +159,7 @@ def drawn(node: Apply, inputs: Sequence[Any]) -> tuple[Any, Any]:
     return jax.random.key_data(following), samples.astype(dtype)
 
 
-def _as_number(value: Any, dtype: str, sampler: Any) -> Any:
+def _as_number(value: object, dtype: str, sampler: object) -> Any:
     """Return a parameter as an array: of the type of samples that have fractions."""
     import jax.numpy as jnp
 

@@ -69,6 +69,6 @@ def _is_transposition(node: Apply) -> bool:
     return isinstance(node.op, DimShuffle) and node.op.new_order == (1, 0)
 
 
-def read(value: Any) -> Any:
+def read(value: object) -> Any:
     """Return the value of an invariant as the step sees it."""
     return value.read() if isinstance(value, Turned) else value

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from pytensor.graph.basic import Apply, Variable
@@ -31,6 +31,9 @@ from theano.pytensor_internals.graphs.scan import Scan
 from theano.rewriting.zeros import is_zero
 from theano.scan_module.loop.roles import InnerInputs, Roles, given_to
 from theano.support.data_classes import dataclass
+
+if TYPE_CHECKING:
+    from theano.link.xla.loop.kernels import KernelCall
 
 
 @dataclass(frozen=True)
@@ -122,8 +125,27 @@ def _sequence(k: int, value: Any, variable: Variable, steps: int, context: Conte
 
 @lowers(Scan, concrete=known_inputs, even_if_concrete=True, why_not=why_no_loop)
 def lower_scan(op: Scan, node: Apply, inputs: list[Any], context: Context) -> list[Any]:
-    """Return a loop, whose step is traced once."""
-    return run_loop(op, LoopInputs.of(op, node, inputs, context), context)
+    """Return a loop, whose step is traced once, or the kernel of a GPU that it is."""
+    parts = LoopInputs.of(op, node, inputs, context)
+    if context.gpu_kernels != "never" and parts.steps:
+        # it imports the native engine's lowerings, which programs without kernels do without
+        from theano.link.xla.loop.kernels import kernel_call
+
+        call = kernel_call(op, node, inputs, context)
+        if call is not None:
+            return _run_kernel(op, call, parts, context)
+    return run_loop(op, parts, context)
+
+
+def _run_kernel(op: Scan, call: KernelCall, parts: LoopInputs, context: Context) -> list[Any]:
+    """Return the outputs of a loop that is one kernel."""
+    kept = _kept(op, parts, call.trace_rows, context)
+    results, steps = call.run(context)
+    outputs = [storage.filled(result, steps) for storage, result in zip(kept, results, strict=True)]
+    if Roles.of(op).may_stop:
+        context.ratios.append(parts.steps)
+        outputs = [stopped(s, rows, steps) for s, rows in zip(kept, outputs, strict=True)]
+    return outputs
 
 
 def run_loop(op: Scan, parts: LoopInputs, context: Context) -> list[Any]:
@@ -136,7 +158,7 @@ def run_loop(op: Scan, parts: LoopInputs, context: Context) -> list[Any]:
         parts.cases.count,
         parts.steps,
         parts.sequences,
-        _kept(op, parts, step, context),
+        _kept(op, parts, Roles.of(op).inner_outputs(step.results).traces, context),
         step,
         Roles.of(op).may_stop,
         _counter(parts.steps, context),
@@ -194,8 +216,8 @@ def _row_types(op: Scan, parts: LoopInputs) -> list[Any]:
     ).in_order()
 
 
-def _kept(op: Scan, parts: LoopInputs, step: TracedStep, context: Context) -> list[Any]:
-    """Return the storage of each output, in the order of the step's results."""
+def _kept(op: Scan, parts: LoopInputs, traces: Sequence[Any], context: Context) -> list[Any]:
+    """Return the storage of each output, where rows of traces have a shape and a dtype."""
     roles = Roles.of(op)
     mit_mots, states = roles.states[: roles.mit_mots], roles.states[roles.mit_mots :]
     kept: list[Any] = [
@@ -208,16 +230,14 @@ def _kept(op: Scan, parts: LoopInputs, step: TracedStep, context: Context) -> li
     ]
     kept += [
         _trace(op, result, lengths, parts.cases, next(context.marks))
-        for result, lengths in zip(
-            roles.inner_outputs(step.results).traces, parts.cases.lengths, strict=True
-        )
+        for result, lengths in zip(traces, parts.cases.lengths, strict=True)
     ]
     return kept + [Value(value) for value in parts.untraced]
 
 
 def _window(
     op: Scan,
-    buffer: Any,
+    buffer: object,
     reads: tuple[int, ...],
     writes: tuple[int, ...],
     parts: LoopInputs,

@@ -18,6 +18,7 @@ from pytensor.graph.traversal import ancestors, graph_inputs, toposort
 from pytensor.tensor.type import TensorType
 
 from theano.link.xla.windows import TAG
+from theano.pytensor_internals.graphs.annotations import known_tensor
 from theano.pytensor_internals.graphs.graph import ReplaceValidate
 from theano.pytensor_internals.graphs.rewriting import GraphRewriter, copy_stack_trace
 from theano.pytensor_internals.graphs.scan import Scan
@@ -123,7 +124,7 @@ def _rest(loop: Loop, samples: Samples, sampled: dict[Variable, Variable]) -> Lo
         loop, untraced=tuple(entry for entry in loop.untraced if entry not in samples.generators)
     )
     left = left.with_inner_outputs(clone_replace(left.inner_outputs, replace=rows))
-    sequences = tuple(Sequence(sampled[value], row) for value, row in rows.items())
+    sequences = tuple(Sequence(known_tensor(sampled[value]), row) for value, row in rows.items())
     return replace(left, sequences=(*left.sequences, *sequences))
 
 

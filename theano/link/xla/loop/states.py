@@ -57,6 +57,10 @@ class Storage:
                 f"An output of the Scan has changed shape: from {self.shape} to {value.shape}"
             ) from None
 
+    def filled(self, rows: Any, steps: Any) -> Any:
+        """Return the output whose rows a loop of so many steps has written, in order."""
+        return rows
+
 
 @dataclass(frozen=True)
 class LastRows(Storage):
@@ -154,10 +158,16 @@ class Rows(Storage):
             # the oldest row is the one that would be overwritten next
             oldest = jnp.where(written > len(rows), written % len(rows), 0)
             rows = jnp.roll(rows, -oldest, axis=0)
-        if self.has_spare:
-            positions = jnp.arange(len(rows)).reshape((-1,) + (1,) * (rows.ndim - 1))
-            return jnp.where(positions < written, rows, jnp.zeros((), rows.dtype))
-        return rows
+        return self.filled(rows, steps)
+
+    def filled(self, rows: Any, steps: Any) -> Any:
+        """Return the rows, with zeros where there are more than the loop has written."""
+        import jax.numpy as jnp
+
+        if not self.has_spare:
+            return rows
+        positions = jnp.arange(len(rows)).reshape((-1,) + (1,) * (rows.ndim - 1))
+        return jnp.where(positions < steps + self.history, rows, jnp.zeros((), rows.dtype))
 
 
 @dataclass(frozen=True)
@@ -175,7 +185,7 @@ class RowsOfBlock(Storage):
     def start(self) -> tuple[Any, ...]:
         return (self.initial,)
 
-    def read(self, kept: Any, step: Any) -> list[Any]:
+    def read(self, kept: object, step: object) -> list[Any]:
         return []
 
     def write(self, kept: Any, step: Any, values: Sequence[Any]) -> Any:
@@ -193,10 +203,10 @@ class RowOfStep(Storage):
     def start(self) -> tuple[Any, ...]:
         return ()
 
-    def read(self, kept: Any, step: Any) -> list[Any]:
+    def read(self, kept: object, step: object) -> list[Any]:
         return []
 
-    def write(self, kept: Any, step: Any, values: Sequence[Any]) -> Any:
+    def write(self, kept: object, step: object, values: Sequence[Any]) -> Any:
         (value,) = values
         return (value[None],)
 
@@ -255,7 +265,7 @@ class MovingWindow(Storage):
     def _inside(self, kept: Any, step: Any) -> list[Any]:
         return [*kept[1], row_of(self.initial, step + self.past)]
 
-    def read(self, kept: Any, step: Any) -> list[Any]:
+    def read(self, kept: object, step: object) -> list[Any]:
         window = self._inside(kept, step)
         return [window[self._slot(tap)] for tap in self.reads]
 
@@ -284,15 +294,15 @@ class WideWindow(MovingWindow):
     def _position(self, step: Any, tap: int) -> Any:
         return step + (self.first + self._slot(tap))
 
-    def read(self, kept: Any, step: Any) -> list[Any]:
+    def read(self, kept: object, step: object) -> list[Any]:
         return [row_of(kept, self._position(step, tap)) for tap in self.reads]
 
-    def write(self, kept: Any, step: Any, values: Sequence[Any]) -> Any:
+    def write(self, kept: object, step: object, values: Sequence[Any]) -> Any:
         for tap, value in zip(self.writes, values, strict=True):
             kept = with_row(kept, value, self._position(step, tap))
         return kept
 
-    def finish(self, kept: Any, steps: Any) -> Any:
+    def finish(self, kept: object, steps: object) -> Any:
         return kept
 
 
@@ -312,14 +322,14 @@ class Value(Storage):
     def start(self) -> Any:
         return self.initial
 
-    def read(self, kept: Any, step: Any) -> list[Any]:
+    def read(self, kept: object, step: object) -> list[Any]:
         return [kept]
 
-    def write(self, kept: Any, step: Any, values: Sequence[Any]) -> Any:
+    def write(self, kept: object, step: object, values: Sequence[Any]) -> Any:
         (value,) = values
         return value
 
-    def finish(self, kept: Any, steps: Any) -> Any:
+    def finish(self, kept: object, steps: object) -> Any:
         return kept
 
 
@@ -335,14 +345,14 @@ def unwritten(shape: tuple[int, ...], dtype: Any, mark: int) -> Any:
     return jnp.full(shape, mark % 128, dtype)
 
 
-def row_of(rows: Any, position: Any) -> Any:
+def row_of(rows: object, position: object) -> Any:
     """One row, at a position that is in range."""
     from jax import lax
 
     return lax.dynamic_index_in_dim(rows, position, keepdims=False, allow_negative_indices=False)
 
 
-def with_row(rows: Any, row: Any, position: Any) -> Any:
+def with_row(rows: object, row: object, position: object) -> Any:
     """Return the rows with one of them replaced."""
     from jax import lax
 

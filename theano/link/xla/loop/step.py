@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from pytensor.graph.basic import Variable
 from pytensor.graph.fg import FunctionGraph
 
 from theano.link.xla.arrays import is_array
@@ -91,7 +92,7 @@ def traced_step(
     return TracedStep(traced.jaxpr, tuple(traced.consts), tuple(shapes[0]), tuple(errors))
 
 
-def as_array(value: Any, variable: Any) -> Any:
+def as_array(value: Any, variable: Variable) -> Any:
     """Return a value of a tensor variable as an array that a loop may carry."""
     import jax.numpy as jnp
     from jax import lax

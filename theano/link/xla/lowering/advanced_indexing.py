@@ -78,7 +78,7 @@ def _why_not(node) -> str | None:
     return None
 
 
-def _gather(x: Any, indices: tuple[Any, ...]) -> Any:
+def _gather(x: object, indices: tuple[Any, ...]) -> Any:
     import jax.numpy as jnp
 
     return jnp.asarray(x).at[indices].get(mode="clip", wrap_negative_indices=False)

@@ -49,7 +49,7 @@ def _on_arrays(op, node, inputs, shape: tuple[int, ...], context) -> Any:
     return applied(op, node.outputs[0].type.dtype, arrays)
 
 
-def _of_shape(value: Any, variable, shape: tuple[int, ...]) -> Any:
+def _of_shape(value: object, variable, shape: tuple[int, ...]) -> Any:
     import jax.numpy as jnp
     from jax import lax
 

@@ -53,7 +53,7 @@ def _flat_entries(idx_list: Sequence[Any]) -> list[bool]:
     return [in_slice for entry in idx_list for in_slice in _positions_in_entry(entry)]
 
 
-def _positions_in_entry(entry: Any) -> list[bool]:
+def _positions_in_entry(entry: object) -> list[bool]:
     if isinstance(entry, slice):
         return [True for part in (entry.start, entry.stop, entry.step) if part is not None]
     return [False]
@@ -104,7 +104,7 @@ def position(index: Any, n: int, axis: int, context: Context) -> Any:
     return jnp.where(index < 0, index + n, index)
 
 
-def read(x: Any, where: Region) -> Any:
+def read(x: object, where: Region) -> Any:
     """Return the elements of a region, without the dimensions that were indexed by a number."""
     import jax.numpy as jnp
     from jax import lax

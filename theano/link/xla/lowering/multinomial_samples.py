@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from pytensor.graph.op import Op
+
 from theano.link.xla.lowering.table import lowers
 from theano.sandbox.multinomial import ChoiceFromUniform, MultinomialFromUniform
 
@@ -20,7 +22,7 @@ def multinomial_counts(op, node, inputs, context):
     categories = jnp.arange(pvals.shape[1])
     dtype = node.outputs[0].type.dtype
 
-    def counted(counts: Any, uniform: Any) -> tuple[Any, None]:
+    def counted(counts: object, uniform: object) -> tuple[Any, None]:
         first, _ = _first_above(sums, uniform)
         return counts + (categories == first[:, None]).astype(dtype), None
 
@@ -52,7 +54,7 @@ def multinomial_choices(op, node, inputs, context):
     return lax.scan(chosen, jnp.asarray(pvals), samples)[1].T
 
 
-def _samples_of_rows(op: Any, inputs: list[Any]) -> Any:
+def _samples_of_rows(op: Op, inputs: list[Any]) -> Any:
     """Return the samples, each of them a vector with an element for each row of the probabilities."""
     pvals, uniforms, count = inputs[0], inputs[1], int(inputs[2])
     if count < 0 or len(uniforms) != len(pvals) * count:

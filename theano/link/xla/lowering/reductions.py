@@ -25,7 +25,7 @@ def _without_zeros(x: Any, axis: Any) -> Any:
 
 
 def _reducer(name: str) -> Any:
-    def reduce(x: Any, axis: Any) -> Any:
+    def reduce(x: object, axis: object) -> Any:
         import jax.numpy as jnp
 
         return getattr(jnp, name)(x, axis)

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytensor.scalar.math as sm
+from pytensor.graph.op import Op
 from pytensor.scalar import basic as sb
 from pytensor.tensor.math import MulWithoutZeros
 
@@ -78,7 +79,7 @@ def _is_integer(x: Any) -> bool:
     return bool(np.issubdtype(x.dtype, np.integer))
 
 
-def _floor_divided(x: Any, y: Any) -> Any:
+def _floor_divided(x: object, y: object) -> Any:
     # NumPy's quotient by an integer 0 is 0
     jnp = _numpy()
     if _is_integer(x):
@@ -86,7 +87,7 @@ def _floor_divided(x: Any, y: Any) -> Any:
     return jnp.floor_divide(x, y)
 
 
-def _remainder(x: Any, y: Any) -> Any:
+def _remainder(x: object, y: object) -> Any:
     jnp = _numpy()
     if _is_integer(x):
         return jnp.where(y == 0, 0, jnp.remainder(x, jnp.where(y == 0, 1, y)))
@@ -104,11 +105,11 @@ def _rounded_away_from_zero(x: Any) -> Any:
     return whole + jnp.where(jnp.abs(x - whole) >= 0.5, jnp.sign(x), 0).astype(x.dtype)
 
 
-def _softplus(x: Any) -> Any:
+def _softplus(x: object) -> Any:
     return _numpy().logaddexp(x, _numpy().zeros_like(x))
 
 
-def _log1mexp(x: Any) -> Any:
+def _log1mexp(x: object) -> Any:
     jnp = _numpy()
     return jnp.where(x > -np.log(2), jnp.log(-jnp.expm1(x)), jnp.log1p(-jnp.exp(x)))
 
@@ -218,7 +219,7 @@ _AS_GIVEN: dict[type[sb.ScalarOp], Function] = {
 }
 
 
-def is_known(op: Any) -> bool:
+def is_known(op: Op) -> bool:
     """Return whether there is a function for a scalar operation."""
     if isinstance(op, sb.Composite):
         return all(is_known(node.op) for node in op.fgraph.toposort())

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from pytensor.compile.ops import DeepCopyOp
+from pytensor.graph.op import Op
 from pytensor.tensor.basic import (
     Alloc,
     AllocEmpty,
@@ -59,7 +60,7 @@ def specified(op, node, inputs, context):
     return x
 
 
-def _length(value: Any, op: Any) -> int:
+def _length(value: object, op: Op) -> int:
     """Return a length as a number; XLA's own complaint about a negative one is a TypeError."""
     length = _integer(value, op)
     if length < 0:
@@ -67,7 +68,7 @@ def _length(value: Any, op: Any) -> int:
     return length
 
 
-def _integer(value: Any, op: Any) -> int:
+def _integer(value: Any, op: Op) -> int:
     if is_traced(value):
         raise CannotLower(f"a length of {op} that is computed on the device")
     return int(value)

@@ -17,7 +17,7 @@ from theano.link.xla.step_blocks.plan import planned
 from theano.link.xla.step_blocks.rows import ADDS_TO_ROWS, Rows, RowsCombined, moves, rule_of
 
 
-def in_blocks(traced: Any, loops: Mapping[str, WhileLoop], platform: str) -> Callable[..., list]:
+def in_blocks(traced: object, loops: Mapping[str, WhileLoop], platform: str) -> Callable[..., list]:
     """Return a function that computes what JAX traced.
 
     Parameters
@@ -130,7 +130,7 @@ class _Blocks:
     def _unwritten(self, value: Value, shape: tuple[int, ...]) -> Any:
         return unwritten(shape, value.dtype, next(self.marks))
 
-    def _block(self, begin: Any, count: int, state: dict[str, Any]) -> dict[str, Any]:
+    def _block(self, begin: object, count: int, state: dict[str, Any]) -> dict[str, Any]:
         """Return what is kept after the steps of a block."""
         group, block = self.group, _Block(self.group, self.known, begin, count)
         storages, kept = list(self.loop.kept), list(state["kept"])

@@ -254,7 +254,7 @@ class Group:
         self.before[one] = None
         return rows
 
-    def _has(self, one: Any) -> bool:
+    def _has(self, one: object) -> bool:
         return one is self.loop or one in self.after or one in self.before
 
     def _reads_more(self, value: Value) -> bool:

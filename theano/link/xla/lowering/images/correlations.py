@@ -165,7 +165,7 @@ def _taken_for_groups(windows: Windows, axis: int, first: int, last: int) -> boo
 
 
 def _correlated_unshared(
-    windows: Windows, image: Any, filters: Any, shape: Any, context: Context
+    windows: Windows, image: object, filters: object, shape: object, context: Context
 ) -> Any:
     import jax.numpy as jnp
 

@@ -33,7 +33,7 @@ def _by_cholesky(matrix: Any, right: Any) -> Any:
     return cho_solve((lax.linalg.cholesky(matrix, symmetrize_input=False), True), right)
 
 
-def _by_lu(matrix: Any, right: Any) -> Any:
+def _by_lu(matrix: object, right: object) -> Any:
     import jax.numpy as jnp
     from jax.scipy.linalg import lu_factor, lu_solve
 
