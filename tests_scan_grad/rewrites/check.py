@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
+import numpy as np
 import pytensor
 from pytensor.graph.basic import Variable
 from pytensor.graph.destroyhandler import DestroyHandler
@@ -17,6 +18,7 @@ from pytensor.graph.features import Feature
 from pytensor.graph.fg import FunctionGraph
 from pytensor.graph.rewriting.basic import NodeRewriter, OpToRewriterTracker
 from pytensor.printing import pprint
+from pytensor.tensor.basic import cast
 
 from tests_scan_grad.rewrites.compare import LOST_ERROR, difference, scale_of
 from tests_scan_grad.rewrites.interpret import Failed, Interpreter, run_in_order
@@ -93,6 +95,10 @@ class Watch(Feature):
             return
         self.seen.add((old, new))
         self.record.changes[name_of(reason)] += 1
+        if reason == "explicit_casts":
+            # the node that reads it converts it
+            wide = np.promote_types(old.type.dtype, new.type.dtype).name
+            old, new = cast(old, wide), cast(new, wide)
         self.record.compare(name_of(reason), self.where, old, new, self.at)
 
 

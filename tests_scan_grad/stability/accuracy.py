@@ -17,9 +17,23 @@ FACTOR, FACTOR_WITHOUT_DIGITS = 4, 64
 ROUNDING = 64
 
 
-def exact_results(program: dict[str, Any]) -> list[Any]:
-    """Return what a program gives in exact arithmetic, as arrays of mpmath's floats."""
-    arrays = arrays_of(program)
+# a change of a result beyond it, by a rounding of a leaf, is a jump
+LARGEST_CHANGE = 1e-3
+
+
+def exact_results(
+    program: dict[str, Any], arrays: dict[str, np.ndarray] | None = None
+) -> list[Any]:
+    """Return what a program gives in exact arithmetic, as arrays of mpmath's floats.
+
+    Parameters
+    ----------
+    program
+        As `drawing.drawn` makes it.
+    arrays
+        Values of its leaves, in place of those that were drawn.
+    """
+    arrays = arrays_of(program) if arrays is None else arrays
     if program["gives"] == "value":
         return [exact(program["expression"], arrays, program["wrt"])[0]]
     cost = f"(lambda e: {program['cost']})({program['expression']})"
@@ -59,6 +73,25 @@ def _error(number: float, true: Any, least: float, largest: float) -> float:
     if abs(true) < ZERO:
         return abs(number) / largest
     return float(abs(mpmath.mpf(number) - true) / max(abs(true), least))
+
+
+def sensitivity(program: dict[str, Any], right: list[Any], dtype: str) -> list[float]:
+    """Return how far each number moves, relative to itself, where each leaf of floats is rounded.
+
+    No way of computing it can be expected to do better; where it jumps, it is not sensitive.
+    """
+    total = np.zeros(sum(np.size(each) for each in right))
+    for name, array in (arrays := arrays_of(program)).items():
+        if array.dtype.kind != "f":
+            continue
+        moved = arrays | {name: array.astype("float64") * (1 + float(np.finfo(dtype).eps))}
+        changes = [
+            float(abs(a - b) / abs(b)) if mpmath.isfinite(a) and mpmath.isfinite(b) and b else 0.0
+            for new, old in zip(exact_results(program, moved), right, strict=True)
+            for a, b in zip(np.ravel(new), np.ravel(old), strict=True)
+        ]
+        total += [change if change < LARGEST_CHANGE else 0.0 for change in changes]
+    return total.tolist()
 
 
 def worse(found: list[float | None], references: list[list[float | None]], dtype: str) -> list[int]:

@@ -249,3 +249,18 @@ def questions_of_numbers(m: Maker):
     x = m.array(2, (*FLOATS, *INTEGERS))
     y = m.array(2, FLOATS)
     return [isnan(x), isinf(y), pt.floor(y), pt.clip(x, 0, 1), pt.round(y)]
+
+
+@recipe(FAMILY, "constants_as_read")
+def work_with_narrow_constants(m: Maker):
+    x = m.array(1, FLOATS)
+    dtype = m.one_of("float32", "int8", "uint8", "int32", "int64", "float64", "bool")
+    numbers = pt.constant(np.arange(m.values[x].shape[0]).astype(dtype))
+    return m.one_of(
+        lambda: pt.switch(x > 0, numbers, x),
+        lambda: pt.tanh(x) * numbers,
+        lambda: pt.maximum(x, numbers) - x**numbers,
+        lambda: pt.switch(numbers, x, numbers),
+        lambda: pt.ge(x, numbers),
+        lambda: numbers / (1 + x),
+    )()

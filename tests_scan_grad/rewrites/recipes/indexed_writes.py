@@ -117,6 +117,10 @@ def sum_of_increments(m: Maker):
         terms.append(y)
     if m.chance():
         terms.append(pt.inc_subtensor(y[:1], m.scalar("float32")))
+    if m.chance():
+        # which is added to all rows
+        row = m.array((1, 2), x.type.dtype, known=True)
+        terms.append(pt.inc_subtensor(row[0], m.scalar("float32")))
     return pt.add(*terms)
 
 
