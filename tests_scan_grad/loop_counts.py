@@ -63,7 +63,7 @@ def loops_as_built(network) -> list:
 
 
 def is_product(node) -> bool:
-    """Whether a node is a product of matrices or vectors of any kind."""
+    """Return whether a node is any kind of product of matrices or vectors."""
     op = node.op.core_op if isinstance(node.op, Blockwise) else node.op
     return isinstance(op, PRODUCTS)
 
@@ -105,7 +105,7 @@ def weight_accumulators(function) -> list:
 
 
 def _addends(node) -> list:
-    """What a node adds something to."""
+    """Return the operands to which a node adds something."""
     if isinstance(node.op, Gemm | Ger | Gemv):
         return node.inputs[:1]
     is_add = isinstance(node.op, Elemwise) and isinstance(node.op.scalar_op, Add)

@@ -45,7 +45,7 @@ def rewritten_mode() -> Mode:
 
 @dataclass(frozen=True, eq=False)
 class Run:
-    """What a compiled loop returned; ``generator`` is the state of its generator afterwards."""
+    """Results of a compiled loop; ``generator`` is the state of its generator afterwards."""
 
     cost: np.ndarray
     outputs: list[np.ndarray]
@@ -101,7 +101,7 @@ class CompiledLoop:
 
 
 def difference(actual: Run, expected: Run) -> str | None:
-    """How two runs differ beyond rounding, or None."""
+    """Return how two runs differ beyond rounding, or None."""
     pairs = zip(actual.results(), expected.results(), strict=True)
     for position, (ours, theirs) in enumerate(pairs):
         if ours.shape != theirs.shape:
@@ -120,7 +120,7 @@ def difference(actual: Run, expected: Run) -> str | None:
 
 
 def slope_difference(compiled: CompiledLoop, run: Run) -> str | None:
-    """How the gradients differ from finite differences along one direction, or None."""
+    """Return how the gradients differ from finite differences along one direction, or None."""
     step = 1e-6
     generator = np.random.default_rng(run.outputs[0].size)
     expected, magnitude = 0.0, abs(run.cost)

@@ -26,7 +26,7 @@ def unrolled_scan(
     go_backwards: bool = False,
     mode: Any = None,
 ) -> tuple[list[Variable], dict[Variable, Variable]]:
-    """What ``theano.scan`` returns, without a loop; lists for all arguments."""
+    """Return what ``theano.scan`` returns, built without a loop, from lists for all arguments."""
     past = [_initial_values(entry) for entry in outputs_info]
     known = [len(values) for values in past]
     shared_values: dict[Variable, Variable] = {}

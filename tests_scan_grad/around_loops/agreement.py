@@ -1,4 +1,4 @@
-"""Whether a program computes as a function what it does in unrolled NumPy."""
+"""Comparison of programs that run as functions with the same programs in unrolled NumPy."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ NOT_RUN: dict[str, dict[str, Callable[[Program], bool]]] = {
 
 @dataclass(frozen=True)
 class Outcome:
-    """What happened to a program: "right", "skipped" with a reason, or "wrong" with a description."""
+    """Verdict on a program: "right", "skipped" with a reason, or "wrong" with a description."""
 
     verdict: str
     detail: str = ""
@@ -136,7 +136,7 @@ def _slope_difference(
     gradients: list[np.ndarray],
     expected: list[np.ndarray] | None,
 ) -> str | None:
-    """How gradients differ from those of the peer, or from a slope by finite differences."""
+    """Return how gradients differ from the peer's, or from finite differences, or None."""
     for k, (gradient, array) in enumerate(zip(gradients, given, strict=True)):
         if gradient.shape != array.shape or str(gradient.dtype) != program.dtype:
             return f"the gradient by v{k} is {gradient.dtype} {gradient.shape}, of {array.shape}"

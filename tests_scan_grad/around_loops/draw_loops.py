@@ -120,7 +120,7 @@ def _formulas(
 
 
 def _steps(drawn: Drawn, sequences: list) -> tuple[str | int, list[int]]:
-    """How many steps, and what tells it: fewer than the sequences have rows, or as many."""
+    """Draw the number of steps, within the sequences' lengths, and the operand that gives it."""
     generator = drawn.generator
     lengths = [_length(drawn, k, taps) for k, taps in sequences]
     if sequences and generator.random() < 0.6:

@@ -251,7 +251,7 @@ def _map(drawn: Drawn) -> None:
 
 
 def _spreads(drawn: Drawn, k: int, over: int) -> bool:
-    """Whether a value has the last axes of another."""
+    """Return whether a value's shape is the trailing part of another's."""
     ndim = drawn.ndim(k)
     return ndim <= drawn.ndim(over) and all(
         a == b[len(b) - ndim :] for a, b in zip(drawn.shapes(k), drawn.shapes(over), strict=True)

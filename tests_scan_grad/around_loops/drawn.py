@@ -1,4 +1,4 @@
-"""What was drawn of a program so far, with the values that it has in two calls."""
+"""The part of a program that has been drawn so far, with its values in two calls."""
 
 from __future__ import annotations
 

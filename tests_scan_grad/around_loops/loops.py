@@ -67,7 +67,7 @@ class Loop(Piece):
 
     @property
     def work(self) -> set[str]:
-        """What its steps compute."""
+        """Return the kinds of work done in its steps."""
         formulas = (*(state.formula for state in self.states), *self.traces)
         return {formula.work for formula in formulas}
 
@@ -201,7 +201,7 @@ def _iterated_by(scan: Callable, mode: Any) -> Callable:
 
 
 def _nested(m: Any, iterate: Callable, a: Any, b: Any, weights: Any) -> Any:
-    """What a loop in the step puts out is joined there, and parts of it are added up."""
+    """Join the outputs of a loop inside the step, and add parts of the result."""
     states, values = iterate(lambda h: (m.tanh(h + b) * 0.75, m.sin(h) * b), a, 3)
     axis = states.ndim - 1
     joined = m.concatenate([states, values], axis=axis)

@@ -1,4 +1,4 @@
-"""What is done with arrays outside of loops: each piece in NumPy, and as a graph."""
+"""Operations on arrays outside of loops: each piece in NumPy, and as a graph."""
 
 from __future__ import annotations
 

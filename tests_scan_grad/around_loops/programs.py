@@ -55,7 +55,7 @@ class Program:
 
     @property
     def truncated(self) -> bool:
-        """Whether the gradient is not that of the cost."""
+        """Return whether a loop truncates the gradient, which then is not that of the cost."""
         return any(loop.truncate != -1 for loop in self.loops)
 
     @property
@@ -64,7 +64,7 @@ class Program:
         return [piece for piece in self.pieces if isinstance(piece, Loop)]
 
     def has_loops_without_steps(self) -> bool:
-        """Whether a loop does nothing in one of the calls."""
+        """Return whether a loop runs no steps in one of the calls."""
         for call in range(len(self.calls)):
             values = self.compute(self.numbers(call))
             position = len(self.inputs)
@@ -97,7 +97,7 @@ class Program:
         return values
 
     def cost(self, values: list[np.ndarray]) -> float:
-        """What the gradient is taken of."""
+        """Return the cost that is differentiated."""
         return float(sum((np.sin(values[k]) * values[k]).sum() for k in self.read))
 
     def described(self) -> str:

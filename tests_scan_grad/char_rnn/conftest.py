@@ -1,4 +1,4 @@
-"""What the tests of examples/char_rnn.py share."""
+"""Fixtures that the tests of examples/char_rnn.py share."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""What examples/char_rnn.py tells while it trains: how long the whole run goes on."""
+"""Progress that examples/char_rnn.py reports during training: the time left of the whole run."""
 
 import re
 from types import SimpleNamespace

@@ -1,4 +1,4 @@
-"""What examples/char_rnn.py refuses, with one message and nothing lost."""
+"""Cases that examples/char_rnn.py refuses, with a single message and without losing anything."""
 
 import errno
 import os

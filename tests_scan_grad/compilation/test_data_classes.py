@@ -41,7 +41,7 @@ def kinds(made_by):
 
     @made_by
     class Box:
-        """What changes."""
+        """A class whose objects are mutable."""
 
         values: list = field(default_factory=list)
         size: int = field(default=3, init=False)
@@ -126,7 +126,7 @@ def test_frozen_fields_stay(made_by):
 
 @dataclass(frozen=True)
 class Pickled:
-    """What another process reads has not been made by its initializer."""
+    """An object that another process restores without calling its initializer."""
 
     name: str
     values: tuple = ()
@@ -174,7 +174,7 @@ def test_initializers_of_classes_with_as_many_fields_share_no_name():
 def test_field_without_default_after_one_with_a_default():
     @dataclass
     class Wrong:
-        """Which Python's decorator would refuse."""
+        """A class that Python's decorator would refuse."""
 
         first: int = 1
         second: int
@@ -219,7 +219,7 @@ OF_A_FIELD = ("name", "type", "default", "default_factory", "init", "repr", "com
 
 
 def described(kind):
-    """What of a class its fields decide."""
+    """Return those properties of a class that its fields determine."""
     fields = [[getattr(f, name) for name in OF_A_FIELD] for f in dataclasses.fields(kind)]
     attributes = {f.name: vars(kind).get(f.name, "none") for f in dataclasses.fields(kind)}
     objects = [kind(), dataclasses.replace(kind(), size=9)]

@@ -30,7 +30,7 @@ PROGRAMS = {
 
 
 def calls_to_compile(name, size, mode):
-    """How many calls of Python functions it takes to build a program and its gradient."""
+    """Count the calls of Python functions that compiling a program and its gradient takes."""
     count = 0
     # what earlier tests left is not finalized while calls are counted
     gc.collect()

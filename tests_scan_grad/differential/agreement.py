@@ -1,4 +1,4 @@
-"""Whether Theano computes what the interpretation of a program does."""
+"""Comparison of Theano's results with those of interpreting a program."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ GREATEST = 1e8
 
 @dataclass(frozen=True)
 class Outcome:
-    """What happened to a program: "right", "skipped" with a reason, or "wrong" with a description."""
+    """Verdict on a program: "right", "skipped" with a reason, or "wrong" with a description."""
 
     verdict: str
     detail: str = ""
@@ -88,7 +88,7 @@ def _interpreted(program, values, first, second) -> Interpretation:
 
 
 def _wrong(program, values, directions, expected, mode, narrow) -> str | None:
-    """What differs from the interpretation, or None."""
+    """Return what differs from the interpretation, or None."""
     built = build(program, values)
     floats = [name for name in values if values[name].dtype.kind == "f"]
     wrt = [built.inputs[name] for name in floats]
@@ -162,7 +162,7 @@ def _difference(ours, reference, tolerance: float) -> str | None:
 
 
 def _trained_wrongly(program, values, mode, narrow) -> str | None:
-    """What differs after two steps of an optimizer, or None."""
+    """Return what differs after two steps of an optimizer, or None."""
     weights = [n for n, v in program.invariants.items() if v.is_floating]
     built = build(program, values)
     shared = {name: theano.shared(values[name], name=name) for name in weights}

@@ -263,7 +263,7 @@ class Drawing:
         return instructions[-1].value == state.value
 
     def reads(self, loop: Loop) -> list[Read]:
-        """What is read of each output; nothing of some."""
+        """Draw the reads of each output; some outputs have none."""
         found = []
         for output in range(len(loop.states) + len(loop.traces)):
             for _ in range(self.one((0, 1, 1, 1, 2))):

@@ -22,7 +22,7 @@ class NotReadable(Exception):
 
 @dataclass(frozen=True)
 class Interpretation:
-    """What a program computes.
+    """Results of interpreting a program.
 
     Attributes
     ----------
@@ -61,7 +61,7 @@ def interpret(program: Program, inputs: Environment) -> Interpretation:
 
 
 def weights_of(size: int, position: int) -> np.ndarray:
-    """What the elements of a read are weighted by in the cost."""
+    """Return the weights of a read's elements in the cost."""
     return np.cos(np.arange(size) + position)
 
 

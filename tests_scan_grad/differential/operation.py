@@ -1,4 +1,4 @@
-"""What one operation of a step is, and what operations have in common."""
+"""An operation of a step, and what all operations have in common."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Typing = Callable[..., Value | None]
 
 @dataclass
 class Trace:
-    """What is noted while a program runs.
+    """A record of what happens while a program runs.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""What a program is: inputs, a loop whose step is a list of instructions, what is read of it."""
+"""Programs as data: inputs, a loop whose step is a list of instructions, reads of its outputs."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What lies in the caches on disk."""
+"""Contents of the caches on disk."""

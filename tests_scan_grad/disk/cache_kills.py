@@ -64,7 +64,7 @@ def at_once(slope: float) -> list[str]:
 
 
 def left_behind(folder: Path) -> list[str]:
-    """What is in a cache next to whole files, once other processes have compiled something."""
+    """Compile in other processes, and return what a cache then holds besides complete files."""
     end = time.monotonic() + SECONDS_FOR_ALL_COMPILERS
     for slope in itertools.count(0.81, 0.001):
         for name in FOLDERS:

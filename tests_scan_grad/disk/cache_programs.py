@@ -67,7 +67,7 @@ Program = Callable[[], list[np.ndarray]]
 
 
 def equal(values: list[np.ndarray], expected: list[np.ndarray]) -> bool:
-    """Whether lists of arrays are the same."""
+    """Return whether two lists of arrays are equal."""
     return len(values) == len(expected) and all(map(np.array_equal, values, expected))
 
 
@@ -82,7 +82,7 @@ def started(program: Program) -> tuple[ForkProcess, Connection]:
 
 
 def answer(child: ForkProcess, receive: Connection) -> list[np.ndarray] | str:
-    """What a process computed, or how that ended."""
+    """Return what a process computed, or how it ended."""
     try:
         return receive.recv()
     except EOFError:
@@ -94,7 +94,7 @@ def answer(child: ForkProcess, receive: Connection) -> list[np.ndarray] | str:
 
 
 def in_child(program: Program) -> list[np.ndarray] | str:
-    """What a program computes in its own process, or how that ended."""
+    """Return what a program computes in its own process, or how that process ended."""
     return answer(*started(program))
 
 

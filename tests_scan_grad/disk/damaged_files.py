@@ -87,7 +87,7 @@ def sealed_noise(path: Path, others: Sequence[Path], random: np.random.Generator
 
 
 def sealed_other(path: Path, others: Sequence[Path], random: np.random.Generator) -> None:
-    """What another file of the kind holds, with a seal that fits."""
+    """Replace the content with that of another file of its kind, and add a seal that fits."""
     other = _other(path, others, random)
     content = opened(other.read_bytes(), other.name)
     put(path, _sealed(content or b"", path))
@@ -115,7 +115,7 @@ def sealed_values(path: Path, others: Sequence[Path], random: np.random.Generato
 
 
 def sealed_half(path: Path, others: Sequence[Path], random: np.random.Generator) -> None:
-    """What the file held, cut off, with a seal that fits; a library that is cut off is not loaded."""
+    """Truncate the content, with a seal that fits; a truncated library is not loaded."""
     content = opened(path.read_bytes(), path.name) or b""
     put(path, _sealed(content[: random.integers(len(content) + 1)], path))
 

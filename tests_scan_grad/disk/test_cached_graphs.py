@@ -50,7 +50,7 @@ print(json.dumps([of_outer_graph, programs, costs, order, report, engine]))
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    """Where graphs are put, however little time they took."""
+    """Provide a folder in which graphs are cached, however little time they took."""
     monkeypatch.setattr(cached_graphs, "SECONDS_WORTH_CACHING", 0)
     # other tests may have registered their own rewrites, which do not change either
     known = graph_pickles.KNOWN_CODE | {"tests_scan_grad"}

@@ -1,4 +1,4 @@
-"""What is on disk is used only if it is the user's own and whole, and nothing is left behind."""
+"""Caches on disk: only the user's own, complete files are used, and nothing is left behind."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a graph is called on disk: the same for the same graph, another for any other."""
+"""Names of graphs on disk: the same for the same graph, and another for any other."""
 
 import itertools
 

@@ -1,4 +1,4 @@
-"""What Windows and macOS do differently with files: stood in for on any system."""
+"""Differences in how Windows and macOS treat files, simulated on any system."""
 
 import os
 import subprocess

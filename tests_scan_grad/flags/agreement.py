@@ -1,4 +1,4 @@
-"""What a program computes with some flags, compared with what it computes without them."""
+"""Comparison of what programs compute with some flags and without them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which values of each flag are tried, and which errors are meant; from the table of flags."""
+"""Values of each flag to try and errors to expect, from the table of flags."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ def expected():
 
 
 def with_mode(mode):
-    """What the programs compute, compiled by a mode that is given as an argument."""
+    """Return what the programs compute with a mode that is passed as an argument, or the error."""
     try:
         return programs.results(mode())
     except Exception as error:

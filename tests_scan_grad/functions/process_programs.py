@@ -34,7 +34,7 @@ class Model:
 
 
 def steps_of(model: Model) -> list[Any]:
-    """What two steps of training give; the parameters are the process's own."""
+    """Return the results of two training steps; each process has its own parameters."""
     costs = [float(model.train(VALUE)) for _ in range(2)]
     return [costs, float(model.cost(VALUE)), model.w.get_value().tolist()]
 
@@ -49,7 +49,7 @@ def value_of(shared: Any) -> list[Any]:
 
 
 def message_of(model: Model) -> str:
-    """What a call says that cannot compute here."""
+    """Return the message of the error that a call raises where it cannot compute."""
     try:
         model.cost(VALUE)
     except RuntimeError as error:

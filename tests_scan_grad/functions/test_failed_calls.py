@@ -22,7 +22,7 @@ every_mode = pytest.mark.parametrize("mode", MODES.values(), ids=MODES)
 
 
 class PassOn(Op):
-    """What it is given, unless that is negative; Python alone runs it."""
+    """An operation that returns its input and refuses negative numbers; only Python runs it."""
 
     __props__ = ()
 

@@ -1,4 +1,4 @@
-"""What an error of a running function says: the operation, inside of loops too, and the line."""
+"""Errors of running functions: they name the operation, also inside loops, and the line."""
 
 import inspect
 import re

@@ -1,4 +1,4 @@
-"""What a user's ``perform`` puts into its outputs is what the types of the outputs say."""
+"""Checks that what a user's ``perform`` puts into its outputs is of the outputs' types."""
 
 import numpy as np
 import pytest

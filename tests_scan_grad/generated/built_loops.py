@@ -251,7 +251,7 @@ def _next(state: State, newest: Variable, source: Variable) -> Variable:
 
 
 def _read(output: Variable, how: str) -> Variable:
-    """What the cost reads of an output."""
+    """Return the term of the cost that reads an output."""
     if how == "none" or not output.type.dtype.startswith("float"):
         return pt.constant(0.0)
     part = {

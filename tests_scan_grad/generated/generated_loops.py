@@ -105,7 +105,7 @@ class LoopDescription:
 
     @property
     def smooth(self) -> bool:
-        """Whether finite differences tell the gradient."""
+        """Return whether the gradient can be compared with finite differences."""
         bends = any(name in OPERATIONS and not OPERATIONS[name].smooth for name in self.operations)
         return not bends and self.truncate_gradient == -1
 
@@ -340,7 +340,7 @@ def _trace(draw, names: _Names, states: list[State], instructions: list[Instruct
 
 
 def _possible(read: str, length: int) -> str:
-    """What can be read of that many steps."""
+    """Return a read if that many steps allow it, and otherwise one that they allow."""
     if length == 1 and read == "last of rest":
         return "last"
     return "all" if length == 0 and read.startswith("last") else read

@@ -1,4 +1,4 @@
-"""What a step of a generated loop may do: a table of operations on values of a few kinds.
+"""Operations that a step of a generated loop may use: a table, on values of a few kinds.
 
 Every operation keeps bounded values bounded, so that no loop of a dozen steps overflows.
 """
@@ -44,7 +44,7 @@ INVARIANTS = {
 
 @dataclass(frozen=True)
 class Operation:
-    """How to compute a value of kind ``result`` from values of kinds ``operands``."""
+    """A way to compute a value of kind ``result`` from values of kinds ``operands``."""
 
     operands: tuple[str, ...]
     result: str

@@ -21,7 +21,7 @@ for name, check in importlib.import_module("tests_scan_grad.gpuarray.{module}").
 
 @functools.cache
 def complaints(module: str, flags: str) -> dict[str, str]:
-    """What each check of a module complains about; nothing where it is content."""
+    """Return the complaint of each check of a module, which is empty where the check passes."""
     lines = printed_by(RUN_ALL.replace("{module}", module), THEANO_FLAGS=flags, **TWO)
     return dict(json.loads(line) for line in lines)
 

@@ -1,4 +1,4 @@
-"""What holds of cuDNN's LSTM on a GPU, to be run in its own process with ``device=cuda``."""
+"""Checks of cuDNN's LSTM on a GPU, to be run in a separate process with ``device=cuda``."""
 
 import numpy as np
 

@@ -1,7 +1,7 @@
-"""What holds where JAX offers cuDNN's LSTM, without a GPU; to be run in its own process.
+"""Checks of cuDNN's LSTM as JAX offers it, without a GPU, to be run in a separate process.
 
-A library in its place says how much memory the kernels take, so that JAX makes programs for a GPU,
-which are looked at. On the CPU JAX's own reference stands for the kernels.
+A stand-in for the library says how much memory the kernels take, so that JAX makes programs for a
+GPU, which are inspected. On the CPU, JAX's own reference replaces the kernels.
 """
 
 import sys
@@ -86,7 +86,7 @@ def operators(f):
 
 
 def on_gpu(f, precision="HIGHEST"):
-    """What the engine traces of a function on a GPU."""
+    """Return the function that the engine traces for a GPU."""
     import jax
 
     chosen = jax.lax.Precision[precision]

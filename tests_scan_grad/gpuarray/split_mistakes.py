@@ -1,4 +1,4 @@
-"""Mistakes with `data_parallel`, and what is said of them; each check runs in a fresh process."""
+"""Mistakes with `data_parallel`, and the messages that they get, checked in a fresh process."""
 
 import warnings
 
@@ -23,7 +23,7 @@ def message_of(call, kind=ValueError):
 
 
 def refused(entries, kind=ValueError, inputs=(x, y), outputs=None, **options):
-    """What is said where the function is compiled."""
+    """Return the message of the error that compiling the function raises."""
     outputs = x.dot(W) - y if outputs is None else outputs
     return message_of(
         lambda: theano.function(list(inputs), outputs, data_parallel=entries, **options), kind

@@ -1,4 +1,4 @@
-"""What holds on two devices. JAX counts its devices once: each check runs in a fresh process."""
+"""Checks on two devices, run in a fresh process, as JAX counts its devices only once."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Which module of the package imports which, read from the files: imports inside functions too."""
+"""Imports between the package's modules, read from the files: those inside functions, too."""
 
 import ast
 import functools
@@ -47,7 +47,7 @@ def _is_package(module: str) -> bool:
 
 
 def _only_for_types(tree) -> set[int]:
-    """What stands under ``if TYPE_CHECKING``: it is never imported when a program runs."""
+    """Return the ids of the nodes under ``if TYPE_CHECKING``, none of which a program ever runs."""
     return {
         id(inside)
         for node in ast.walk(tree)
@@ -107,7 +107,7 @@ def circles(graph: dict[str, frozenset[str]]) -> list[list[str]]:
 
 
 def reached(graph: dict[str, frozenset[str]], module: str) -> set[str]:
-    """What a module imports, directly or through others."""
+    """Return the modules that a module imports, directly or through others."""
     found: set[str] = set()
     left = [module]
     while left:

@@ -1,4 +1,4 @@
-"""What `import theano` leaves for later, and that all of it is there when it is asked for."""
+"""Modules that `import theano` leaves for later, all of which are there when they are asked for."""
 
 import importlib
 import pkgutil

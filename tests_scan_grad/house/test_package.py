@@ -181,7 +181,7 @@ print(theano.__file__, load.library()._name, load.library().tn_max_threads() > 0
 
 
 def loading_the_runtime(folder, *paths):
-    """What a process prints that finds modules in these paths, with its cache in a folder."""
+    """Run a process that loads the runtime, given paths to modules and a folder for its cache."""
     environment = os.environ | {
         "PYTHONPATH": os.pathsep.join(map(str, paths)),
         "PYTENSOR_FLAGS": f"base_compiledir={folder / 'cache'}",

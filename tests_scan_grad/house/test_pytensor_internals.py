@@ -45,7 +45,7 @@ def outside_base():
 
 
 def is_inside(module, name):
-    """Whether a name of a PyTensor module is among its insides."""
+    """Return whether a name in a PyTensor module is one of its internals."""
     if module not in PUBLIC and f"{module}.{name}" not in PUBLIC:
         return True
     if name.startswith("_") and not name.startswith("__"):
@@ -55,7 +55,7 @@ def is_inside(module, name):
 
 @functools.cache
 def is_module(name):
-    """Whether there is such a PyTensor module that is not public."""
+    """Return whether a name is that of a PyTensor module which is not public."""
     if name in PUBLIC or name.endswith("."):
         return False
     parent, _, last = name.rpartition(".")

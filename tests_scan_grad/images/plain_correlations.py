@@ -40,7 +40,7 @@ class Problem:
 
     @property
     def options(self) -> dict[str, Any]:
-        """What operators are made from."""
+        """Return the options that operators are made with."""
         names = ("border_mode", "subsample", "filter_dilation", "num_groups")
         options = {name: getattr(self, name) for name in names}
         return options | ({"unshared": True} if self.unshared else {})
@@ -57,7 +57,7 @@ class Problem:
         return [(m, m) if isinstance(m, int) else m for m in modes]
 
     def counts(self) -> tuple[int, ...]:
-        """How many windows there are along each dimension."""
+        """Return the number of windows along each dimension."""
         counts = []
         for axis, (before, after) in enumerate(self.borders()):
             extent = (self.filters[axis - self.rank] - 1) * self.filter_dilation[axis] + 1
@@ -89,7 +89,7 @@ class Problem:
                     )
 
     def evaluated(self, direction: str, image=None, filters=None, result=None) -> np.ndarray:
-        """What is computed in a direction, of the other two."""
+        """Return the array that a direction computes from the other two."""
         place = {"inputs": 0, "weights": 1, "forward": 2}[direction]
         arrays = [image, filters, result]
         arrays[place] = np.zeros([self.image, self.filters, self.result][place])

@@ -25,11 +25,11 @@ class Example:
 
     @property
     def rank(self) -> int:
-        """How many dimensions windows have."""
+        """Return the number of dimensions of windows."""
         return len(self.ws)
 
     def counts(self) -> tuple[int, ...]:
-        """How many windows there are, counted one by one."""
+        """Return the number of windows along each dimension, counted one by one."""
         found = []
         lengths = self.shape[len(self.shape) - self.rank :]
         for length, size, step, pad in zip(lengths, self.ws, self.stride, self.pad, strict=True):
@@ -63,7 +63,7 @@ class Example:
 
 
 def pooled(example: Example, x: np.ndarray) -> np.ndarray:
-    """What is made from each window."""
+    """Return the pooled value of each window."""
     lead = example.shape[: len(example.shape) - example.rank]
     result = np.zeros((*lead, *example.counts()), dtype=x.dtype)
     for image in example.images():
@@ -92,7 +92,7 @@ def gradient(example: Example, x: np.ndarray, given: np.ndarray) -> np.ndarray:
 
 
 def tangent(example: Example, x: np.ndarray, along: np.ndarray) -> np.ndarray:
-    """How what is made from windows changes along a direction; of equal elements, all count."""
+    """Return the derivative of pooled values along a direction; of equal maxima, all count."""
     if example.mode != "max":
         return pooled(example, along)
     lead = example.shape[: len(example.shape) - example.rank]

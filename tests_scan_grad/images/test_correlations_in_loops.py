@@ -20,7 +20,7 @@ STEPS, KEPT = 3, 0.5
 
 
 def correlations(graph):
-    """How many correlations of each direction a graph holds, loops not looked into."""
+    """Count a graph's correlations of each direction, without those in loops."""
     return Counter(n.op.direction for n in graph.toposort() if isinstance(n.op, Filtering))
 
 

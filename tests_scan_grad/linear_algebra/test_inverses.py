@@ -1,4 +1,4 @@
-"""What is computed without an inverse is refused where there is none."""
+"""Programs computed without their inverses: they still refuse matrices that have none."""
 
 from functools import cache
 

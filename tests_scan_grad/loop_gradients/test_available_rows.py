@@ -43,7 +43,7 @@ def test_available_rows_are_the_values_of_the_steps(build):
 
 
 def places_of_results(step, **options):
-    """Where the results of a step over ``x``, from ``h0``, are available."""
+    """Return where the results of a step over ``x``, from ``h0``, are available."""
     x, h0 = T.matrix("x"), T.vector("h0")
     outputs = theano_scan(step, x, [h0, None], return_list=True, **options)
     [node] = [v.owner for v in theano.gof.graph.ancestors(outputs) if _is_loop(v)][:1]

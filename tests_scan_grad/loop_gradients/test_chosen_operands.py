@@ -51,7 +51,7 @@ GREATEST = {
 @pytest.mark.parametrize("policy", ["auto", "none"])
 @pytest.mark.parametrize("greatest", GREATEST.values(), ids=[*GREATEST])
 def test_of_elements(mode, policy, greatest):
-    """What is chosen from is computed from weights alone in part, which is used twice."""
+    """Part of the values chosen from is computed from weights alone and used twice."""
     weights, rows = theano.shared(WEIGHTS, name="weights"), T.dmatrix("rows")
     far = -np.arange(100.0, 115.0).reshape(5, 3)
     far[:, 0] = 0

@@ -20,14 +20,14 @@ def profiled():
 
 
 def line_of(function, text):
-    """Where a function of this file has a line with this."""
+    """Return the place of the line of a function of this file that contains a text."""
     lines, first = inspect.getsourcelines(function)
     (place,) = [k for k, line in enumerate(lines) if text in line]
     return f"{__file__}:{first + place}"
 
 
 def places_of_products(f):
-    """Where the products of a compiled function come from."""
+    """Return the places from which the products of a compiled function come."""
     nodes = f.maker.fgraph.toposort()
     steps = [s for node in nodes if isinstance(node.op, Scan) for s in node.op.fgraph.toposort()]
     products = products_among([*nodes, *steps])

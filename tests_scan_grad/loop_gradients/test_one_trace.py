@@ -1,4 +1,4 @@
-"""What a gradient makes of a loop names the line that asked for it."""
+"""Operations that a gradient makes of a loop, each naming the line that asked for the gradient."""
 
 from __future__ import annotations
 

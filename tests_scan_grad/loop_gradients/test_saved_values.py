@@ -1,4 +1,4 @@
-"""Which values of a step its gradient has the forward loop save."""
+"""Values of a step that its gradient has the forward loop save."""
 
 from __future__ import annotations
 

@@ -136,7 +136,7 @@ class _StepText:
         self._read_often = {v for v in read if read.count(v) > 1}
 
     def written(self) -> list[str]:
-        """What has its own line before the results, in the order of computation."""
+        """Write, in the order of computation, what has its own line before the results."""
         for node in self.nodes:
             if isinstance(node.op, PyTensorScan):
                 self._write_loop(node)
@@ -181,7 +181,7 @@ class _StepText:
 
 
 def _step_lines(loop: Loop, names: Names, with_inner_loops: bool) -> Iterator[str]:
-    """What a step computes, then what it stores, then the loops in it."""
+    """Yield what a step computes, then what it stores, then the loops in it."""
     step = _StepText(loop, names)
     step.written()
     results = [
@@ -195,7 +195,7 @@ def _step_lines(loop: Loop, names: Names, with_inner_loops: bool) -> Iterator[st
 
 
 def _result_names(loop: Loop) -> Iterator[str]:
-    """What to call the results of a step, in their order."""
+    """Yield the names of a step's results, in their order."""
     for number, state in enumerate(loop.ordered_states()):
         yield from (f"state {number}[t+{tap.offset}]" for tap in state.writes)
     for number, trace in enumerate(loop.traces):

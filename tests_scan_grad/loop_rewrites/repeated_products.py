@@ -35,7 +35,7 @@ def _repeated(nodes: Iterable[Apply]) -> list[list[Apply]]:
 
 
 def _operands(node: Apply) -> tuple:
-    """What is multiplied; the same for ``a.dot(b)`` and ``b.T.dot(a.T)``."""
+    """Return a key of a product's operands, the same for ``a.dot(b)`` and ``b.T.dot(a.T)``."""
     first = next((k for c, k in _FIRST_OPERAND.items() if isinstance(node.op, c)), 0)
     (left, left_turned), (right, right_turned) = map(_turned, node.inputs[first : first + 2])
     straight = (id(left), left_turned, id(right), right_turned)

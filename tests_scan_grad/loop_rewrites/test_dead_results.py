@@ -1,4 +1,4 @@
-"""What nobody reads of a loop is dropped before any other rewrite of loops."""
+"""Results of a loop that nothing reads, dropped before any other rewrite of loops."""
 
 import numpy as np
 

@@ -58,7 +58,7 @@ FUNCTIONS: dict[str, tuple[Callable, Callable]] = {
 
 
 def text_of(name: str, **rewrites: tuple[str, ...]) -> str:
-    """What the golden file of that name should hold; ``excluding`` leaves rewrites out."""
+    """Return the text that the golden file of a name should hold; ``excluding`` omits rewrites."""
     build, results = FUNCTIONS[name]
     numbers = count(1)
 

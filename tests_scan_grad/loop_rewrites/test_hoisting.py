@@ -1,4 +1,4 @@
-"""What is computed before a loop: invariants, and products of sequences."""
+"""Values that are computed before a loop: invariants, and products of sequences."""
 
 import numpy as np
 import pytest

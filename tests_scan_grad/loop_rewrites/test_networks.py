@@ -88,7 +88,7 @@ def test_gated_rnn_computes_no_activation_twice(returned):
 
 
 def activations(holder) -> int:
-    """How many sigmoids and hyperbolic tangents a loop's step (or a function) computes."""
+    """Count the sigmoids and hyperbolic tangents that a loop's step (or a function) computes."""
     graph = holder.op.fn.maker.fgraph if hasattr(holder, "op") else holder.fgraph
     names = [type(inner.op).__name__ for node in graph.toposort() for inner in scalar_nodes(node)]
     return sum(name in ("Sigmoid", "Tanh") for name in names)

@@ -1,4 +1,4 @@
-"""What rewrites of loops did and refused appears in the report, of a new rewrite too."""
+"""Reports of what rewrites of loops did and refused, for new rewrites as well."""
 
 from dataclasses import replace
 

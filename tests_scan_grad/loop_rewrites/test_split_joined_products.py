@@ -25,7 +25,7 @@ def shared(*shape, **options):
 
 
 def decisions(function, applied=True):
-    """What the rewrite did, or refused, and why."""
+    """Return what the rewrite did, or refused, and why."""
     return [
         decision.detail
         for loop in scan_report(function).loops

@@ -1,4 +1,4 @@
-"""What a loop without steps returns has the shape that rows would have."""
+"""Results of loops without steps, which have the shapes that rows would have."""
 
 import numpy as np
 import pytest

@@ -31,7 +31,7 @@ both_streams = pytest.mark.parametrize("streams", STREAMS.values(), ids=STREAMS)
 
 
 def test_few_streams_draw_many_numbers():
-    """What one stream draws in turn, three of them draw side by side."""
+    """The numbers of three streams used together are those of each stream, interleaved."""
     count = 100
     source = MRG_RandomStreams(42)
     states = source.get_substream_rstates(3, "float64", inc_rstate=False)

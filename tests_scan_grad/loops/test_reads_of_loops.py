@@ -1,4 +1,4 @@
-"""What is read of a loop's rows is what there is, however few steps it ran."""
+"""Reads of a loop's rows: they return the rows that exist, however few steps it ran."""
 
 import itertools
 

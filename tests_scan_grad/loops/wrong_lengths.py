@@ -51,7 +51,7 @@ class Program:
         return {name: ones(axes) for name, axes in self.arguments.items()}
 
     def mistakes(self) -> Iterator[tuple[str, dict[str, np.ndarray]]]:
-        """What is wrong, and arguments of which one axis is longer, or shorter, than it should."""
+        """Yield each mistake, and arguments with one axis longer or shorter than it should be."""
         every = "".join(self.arguments.values())
         for name, axes in self.arguments.items():
             for axis, letter in enumerate(axes):

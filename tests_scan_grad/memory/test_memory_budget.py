@@ -57,7 +57,7 @@ def test_no_more_steps_are_computed_again_than_the_choice_says():
 
 
 def steps_of(train):
-    """How many steps a function has computed again, and how many it kept."""
+    """Return how many steps a function recomputed and how many it kept."""
     values = {spec.variable.name: box.data for spec, box in inputs_of(train)}
     kept, length = int(values["steps_kept"]), int(values["steps_of_a_segment"])
     segments = -(-max(600 - kept, 0) // length)

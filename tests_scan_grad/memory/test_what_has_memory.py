@@ -1,4 +1,4 @@
-"""What a training step has memory for, by its plan: what must be kept, and blocks of steps."""
+"""Memory that a training step needs by its plan: what must be kept, and blocks of steps."""
 
 import numpy as np
 import pytest

@@ -1,1 +1,1 @@
-"""What is said of the mistakes that users make: the class of each error, and what its message names."""
+"""Messages about users' mistakes: the class of each error, and what its message names."""

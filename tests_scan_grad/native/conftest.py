@@ -1,4 +1,4 @@
-"""What tests of the native engine share."""
+"""Fixtures that the tests of the native engine share."""
 
 from zlib import crc32
 

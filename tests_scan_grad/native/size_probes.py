@@ -30,12 +30,12 @@ MODES = {"python": theano.Mode("py", None), "native": theano.Mode("native", "fas
 
 @dataclass(frozen=True)
 class Probe:
-    """What is computed of which inputs, and the values that it is called with, one call each.
+    """A computation on some inputs, and the values with which it is called, one call each.
 
     Attributes
     ----------
     answer
-        What the engine may answer to a call where ``perform`` needs more memory than there is.
+        What the engine may return from a call for which there is too little memory for ``perform``.
     wraps
         Whether ``perform`` takes unsigned numbers of 2**63 and more for negative ones.
     """
@@ -319,7 +319,7 @@ PROBES: dict[str, Probe] = {
 
 
 def outcomes(name: str, mode: str) -> list[Any]:
-    """What each call of a probe answers: its values' bytes, or the error."""
+    """Return the result of each call of a probe: the bytes of its values, or the error."""
     probe = PROBES[name]
     result = probe.make(*probe.inputs)
     outputs = list(result) if isinstance(result, tuple) else [result]

@@ -54,7 +54,7 @@ print("again")
 
 
 def printed(*parts, **values):
-    """What a process prints that runs some programs one after another; it must end well."""
+    """Run programs one after another in a process that must succeed, and return its output."""
     done = run_python("".join(parts).format(**values))
     assert done.returncode == 0, done.stderr
     return done.stdout.split()
@@ -100,7 +100,7 @@ def stops(f, values, shared=()):
 
 
 def stopped(program, **values):
-    """What a process prints in which computations of a program are stopped."""
+    """Stop the computations of a program in a process, and return what the process prints."""
     return printed(INTERRUPT, STOPS, program, kind="KeyboardInterrupt", **values)
 
 

@@ -36,7 +36,7 @@ PROCESSORS = {
 
 
 def bits_of_loops(dtype, command, folder, runner=(), levels=LEVELS):
-    """What the loops of a gated network and its gradient print, at each level of optimization."""
+    """Return what the loops of a gated network and its gradient print, by optimization level."""
     found = []
     for loop in loops_of("gated", dtype):
         (folder / "loop.inc").write_text(program_of(loop))
@@ -79,7 +79,7 @@ def test_bits_on_other_x86_processors(name, dtype, tmp_path):
 
 
 def emulated_bits(runtime, flags, dtype, folder, levels=LEVELS):
-    """What loops print on the machine of an emulated runtime."""
+    """Return what loops print on the machine of an emulated runtime."""
     compiler = (*runtime.machine.compiler(), *runtime.machine.options)
     command = command_of(compiler, flags, runtime.objects)
     return bits_of_loops(dtype, command, folder, [runtime.machine.emulator()], levels)

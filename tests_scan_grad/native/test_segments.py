@@ -60,7 +60,7 @@ def test_forward_and_backward_loops_and_what_lies_between_are_one_segment():
 
 
 def test_a_decoder_that_attends_and_its_gradient_are_one_segment():
-    """What its step reshapes has lengths of what the loop is given: they are there before it."""
+    """The step reshapes to lengths of the loop's inputs, which are available before the loop."""
 
     def loop(step, **arguments):
         states, _ = theano.scan(step, **arguments)

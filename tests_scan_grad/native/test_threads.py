@@ -280,7 +280,7 @@ def test_loops_under_sanitizers(tmp_path, name, sanitized, batch):
 
 
 def products_by(rows, columns, inner, threads):
-    """Whether threads share the rows of a product in place of the columns."""
+    """Return whether threads share the rows of a product instead of its columns."""
     return runtime_calls.by_rows("float32", rows, columns, inner, 4 * inner * columns, threads)
 
 

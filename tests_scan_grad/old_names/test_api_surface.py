@@ -1,4 +1,4 @@
-"""How many of the names that public Theano programs use are there.
+"""Coverage of the names that public Theano programs use.
 
 `api_surface.txt` lists each name that 20 public programs use, after how many of them do;
 `imported_names.txt` what 625 files of 28 public projects import; `tutorial_names.txt` what the pages of
@@ -144,7 +144,7 @@ def test_modules_are_reached_by_their_package(package):
 
 
 def there_of(file: Path) -> tuple[int, int]:
-    """How many of the names of a file resolve, and how many there are."""
+    """Return how many of the names in a file resolve, and how many there are."""
     names = read_surface(file)
     return sum(why_missing(name) is None for name in names), len(names)
 

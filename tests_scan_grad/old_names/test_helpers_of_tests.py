@@ -1,4 +1,4 @@
-"""What programs take from `theano.tests`: helpers of their tests, and a breakpoint."""
+"""Names that programs take from `theano.tests`: helpers for their tests, and a breakpoint."""
 
 import pdb
 import sys

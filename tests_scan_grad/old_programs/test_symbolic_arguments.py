@@ -84,7 +84,7 @@ POOLED = {
 
 @pytest.mark.parametrize("mode", POOLED)
 def test_symbolic_windows_of_pools(mode):
-    """What Theano 1.0.5 computed of the same images."""
+    """Sums of the results are those that Theano 1.0.5 computed of the same images."""
     x, ws, stride, pad = T.tensor4("x"), T.ivector("ws"), T.ivector("stride"), T.lvector("pad")
     pooled = pool_2d(x, ws, True, stride=stride, pad=pad, mode=mode)
     f = theano.function([x, ws, stride, pad], [pooled, theano.grad(pooled.sum(), x)])

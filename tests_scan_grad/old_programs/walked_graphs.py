@@ -60,7 +60,7 @@ def names(found):
 
 
 def orders_of(inputs, outputs, inside):
-    """What each walk gives for a graph."""
+    """Return the names that each walk gives for a graph."""
     between, others = walks.variables_and_orphans(inputs[:1] + inside, outputs)
     clients = OrderedDict()
     # given one of two results, Theano's does not end

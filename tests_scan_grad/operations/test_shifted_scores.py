@@ -1,4 +1,4 @@
-"""Where the largest was subtracted by hand before exponentials, it is not subtracted again."""
+"""Exponentials after the maximum was subtracted by hand: it is not subtracted again."""
 
 import numpy as np
 import pytest

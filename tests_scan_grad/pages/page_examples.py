@@ -49,11 +49,11 @@ class Example:
 
     @property
     def expected(self) -> str:
-        """What the program prints, as the page has it."""
+        """Return what the program prints according to the page."""
         return self.output.text if self.output else ""
 
     def agrees(self, printed: str) -> bool:
-        """Whether the program printed what the page says."""
+        """Return whether the program printed what the page says."""
         return doctest.OutputChecker().check_output(self.expected, printed, doctest.ELLIPSIS)
 
 
@@ -76,7 +76,7 @@ def examples_of(page: str) -> list[Example]:
 
 
 def run_examples(page: str, root: Path) -> list[str]:
-    """What each program of a page prints, the flags of its ini blocks being the user's.
+    """Return what each program of a page prints, with the flags of its ini blocks as the user's.
 
     Raises
     ------

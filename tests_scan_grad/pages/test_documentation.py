@@ -71,7 +71,7 @@ def test_pages_build_without_a_warning(tmp_path):
 
 @pytest.fixture(scope="module")
 def printed_by_pages(request):
-    """What the examples of each page that is asked for print: pages run side by side."""
+    """Provide what the examples of each requested page print; pages run in parallel."""
     tests = [item for item in request.session.items if item.path == request.path]
     asked = [test.callspec.params["name"] for test in tests if hasattr(test, "callspec")]
     pool = ThreadPoolExecutor(cores())
@@ -127,7 +127,7 @@ def test_pages_name_the_ends_of_paths_that_exist():
 
 
 def is_there(name):
-    """Whether a dotted name is that of a module or of something in one."""
+    """Return whether a dotted name is that of a module or of something inside one."""
     parts = name.split(".")
     for count in range(len(parts), 0, -1):
         try:

@@ -40,7 +40,7 @@ _SECONDS_OF_TIMING = 0.2
 
 @dataclass
 class Outcome:
-    """What came of a model: whether it is right, native, and how long it takes, as this engine's and the other's."""
+    """Result for a model: whether it is right and native, and the times of both engines."""
 
     right: bool
     python: tuple[str, ...]

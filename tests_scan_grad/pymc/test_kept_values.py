@@ -1,4 +1,4 @@
-"""What is kept of a draw lands in its own variable, whatever the lengths of data are."""
+"""Values kept of a draw: each lands in its own variable, whatever the lengths of data are."""
 
 from __future__ import annotations
 

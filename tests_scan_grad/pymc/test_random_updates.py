@@ -1,4 +1,4 @@
-"""What a model draws besides its free variables is drawn again in each call, as PyMC's functions do."""
+"""Random values besides a model's free variables: each call draws them again, as PyMC does."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which model a function takes: the one it is given, or that of the `with` block around."""
+"""The model that a function takes: the one it is given, or that of the enclosing `with` block."""
 
 import numpy as np
 import pytest

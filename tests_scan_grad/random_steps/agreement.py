@@ -15,7 +15,7 @@ TURNS = 2
 
 
 def wrong(seed: int, mode: Any) -> str | None:
-    """What is wrong with the loop of a seed, or None."""
+    """Return what is wrong with the loop of a seed, or None."""
     program = draw(seed)
     try:
         found = _wrong(program, mode)
@@ -56,7 +56,7 @@ def _wrong(program: Program, mode: Any) -> str | None:
 
 
 def _steps(program: Program) -> int:
-    """How many steps the loop takes."""
+    """Return the number of steps that the loop runs."""
     if not program.until:
         return program.steps
     builder = Builder(program, program.steps)

@@ -57,7 +57,7 @@ class Instruction:
 
 @dataclass(frozen=True)
 class Following:
-    """Which value of the step becomes a state's next one, and how."""
+    """A value of the step that becomes a state's next one, and the way in which it does."""
 
     source: Value
     update: str
@@ -113,7 +113,7 @@ class Program:
 
     @property
     def is_exact(self) -> bool:
-        """Whether all floating values have double precision."""
+        """Return whether all floating-point values have double precision."""
         given = [one.value for one in (*self.sequences, *self.states)]
         values = [*given, *self.invariants, *(one.result for one in self.instructions)]
         return all(value.dtype != "float32" for value in values)

@@ -14,7 +14,7 @@ Shape = tuple[int, ...]
 
 @dataclass(frozen=True)
 class Value:
-    """What a step has: an array of a shape and a dtype, by the name it has in the step."""
+    """An array in a step: its name there, its shape and its dtype."""
 
     name: str
     shape: Shape
@@ -88,12 +88,12 @@ def floating(value: Value) -> bool:
 
 
 def whole(value: Value) -> bool:
-    """Whether it holds integers or booleans."""
+    """Return whether a value holds integers or booleans."""
     return not value.is_floating
 
 
 def counted(value: Value) -> bool:
-    """Whether it holds integers that may be indices."""
+    """Return whether a value holds integers that may be indices."""
     return whole(value) and value.dtype != "bool"
 
 
@@ -114,7 +114,7 @@ def alike(one: Value, other: Value) -> bool:
 
 
 def of_row(one: Value, other: Value) -> bool:
-    """Whether the other is as a row of the one."""
+    """Return whether the other value has the shape and dtype of a row of the first."""
     return other.shape == one.shape[1:] and other.dtype == one.dtype
 
 

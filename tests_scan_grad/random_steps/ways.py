@@ -12,7 +12,7 @@ from theano.compile.builders import OpFromGraph
 
 
 class Way(Protocol):
-    """How loops, and what has loops inside, are built."""
+    """A way to build loops, and what contains loops."""
 
     def loop(
         self,
@@ -38,7 +38,7 @@ class Way(Protocol):
         """The derivative of a cost along directions."""
 
     def graph(self, body: Callable[..., Any], inline: bool, *operands: Any) -> Any:
-        """What a body makes of operands, as an operator or as it is."""
+        """Apply a body to operands, as an operator or directly."""
 
 
 class Scanned:

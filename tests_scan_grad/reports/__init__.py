@@ -1,1 +1,1 @@
-"""What the package prints and draws: reports on loops, profiles, graphs."""
+"""Printed and drawn output of the package: reports on loops, profiles, graphs."""

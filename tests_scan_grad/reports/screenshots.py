@@ -39,7 +39,7 @@ def screenshot(page: Path, picture: Path, scheme: str, size: tuple[int, int]) ->
 
 
 def dumped(page: Path) -> str:
-    """What a page is when its scripts have run."""
+    """Return the document of a page once its scripts have run."""
     return _run(page, page.parent, "--dump-dom")
 
 

@@ -24,14 +24,14 @@ PICTURES = Path(__file__).parents[2] / "doc" / "pictures"
 
 
 def line_with(text):
-    """Where the program has a line with this."""
+    """Return the place of the program's first line that contains a text."""
     lines = PROGRAM.read_text().splitlines()
     return f"{PROGRAM.parent.name}/{PROGRAM.name}:{next(k for k, line in enumerate(lines, 1) if text in line)}"
 
 
 @pytest.fixture(scope="module")
 def profiled(tmp_path_factory):
-    """What the tool prints, and its page."""
+    """Provide what the tool prints, and its page."""
     page = tmp_path_factory.mktemp("profile") / "page.html"
     done = run_module("theano.profile", "--html", str(page), str(PROGRAM), "200")
     assert done.returncode == 0, done.stderr

@@ -43,7 +43,7 @@ class Finding:
 
 @dataclass
 class Record:
-    """What was seen of graphs: how often a rewrite changed something, and what was not as before."""
+    """Observations on graphs: how often each rewrite changed something, and what then differed."""
 
     changes: Counter[str] = field(default_factory=Counter)
     findings: list[Finding] = field(default_factory=list)
@@ -155,7 +155,7 @@ class _Messages(logging.Handler):
 
 @contextmanager
 def complaints() -> Iterator[list[str]]:
-    """What is said of rewrites that fail, which modes leave out and go on."""
+    """Collect what is logged about rewrites that fail, which modes skip."""
     handler = _Messages()
     loggers = [logging.getLogger(name) for name in ("pytensor", "theano")]
     kept = [list(logger.handlers) for logger in loggers]

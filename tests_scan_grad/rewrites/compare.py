@@ -1,4 +1,4 @@
-"""Whether two values are the same but for rounding; if not, in what they differ."""
+"""Comparison of two values up to rounding, and the ways in which they may differ."""
 
 from __future__ import annotations
 

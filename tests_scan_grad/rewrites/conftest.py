@@ -1,4 +1,4 @@
-"""How many graphs of each recipe are made."""
+"""The number of graphs that each recipe makes."""
 
 import pytest
 

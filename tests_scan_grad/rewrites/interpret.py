@@ -89,7 +89,7 @@ def run_in_order(graph: FunctionGraph, given: Iterable[Any]) -> list[Any]:
 
 
 def results(node: Apply, operands: list[Any]) -> list[Any]:
-    """What a node computes of values, or `Failed` for each output."""
+    """Return what a node computes from values, or `Failed` for each output."""
     if isinstance(node.op, IfElse):
         return _branch(node, operands)
     for operand in operands:
@@ -117,7 +117,7 @@ _TWO_AT_A_TIME = {Add: np.add, Mul: np.multiply}
 
 
 def _of_inner_graph(op: Composite, operands: list[Any]) -> list[Any]:
-    """What fused operations compute, one after the other."""
+    """Compute fused operations one after the other, and return their results."""
     inside = dict(zip(op.fgraph.inputs, operands, strict=True))
 
     def value(variable: Variable) -> Any:

@@ -1,4 +1,4 @@
-"""What differs after a rewrite and is not counted as a fault, with the reason."""
+"""Differences after a rewrite that do not count as faults, with the reasons."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What recipes make graphs from: inputs with values, of drawn dtypes, lengths and contents."""
+"""Inputs from which recipes make graphs, with values of drawn dtypes, lengths and contents."""
 
 from __future__ import annotations
 
@@ -150,7 +150,7 @@ class Maker:
 
 @dataclass(frozen=True)
 class Recipe:
-    """What makes graphs for some rewrites.
+    """A recipe by which graphs are made for some rewrites.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""Which recipes make graphs for which rewrite, and which rewrites have none."""
+"""The recipes that make graphs for each rewrite, and the rewrites that have none."""
 
 from __future__ import annotations
 

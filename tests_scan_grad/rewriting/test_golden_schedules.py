@@ -50,7 +50,7 @@ GOLDEN = [
 
 
 def operations(function):
-    """How often each operation is in a function's graph; loops by what is in their steps."""
+    """Count each operation in a function's graph, loops by what is in their steps."""
     return Counter(str(node.op) for node in function.maker.fgraph.apply_nodes)
 
 
@@ -62,7 +62,7 @@ def by_both_schedules(inputs, outputs):
 
 
 def report_without_lengths(function):
-    """What happened to the loops; a length that types do not tell is written in one of many ways."""
+    """Return the report on loops without bytes: lengths that are not static have many spellings."""
     report = scan_report(function)
     loops = [replace(loop, bytes_before=None, bytes_after=None) for loop in report.loops]
     return replace(report, loops=loops)

@@ -1,4 +1,4 @@
-"""What is wrong with the PyTensor rewrites that no mode runs: each by itself, on a graph."""
+"""Defects of the PyTensor rewrites that no mode runs, each shown by itself on a graph."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -24,7 +24,7 @@ from theano.tensor import nnet
 
 @pytest.fixture(scope="module")
 def refused():
-    """How often each rewrite was left out; each of them was applied all the same, in vain."""
+    """Provide how often each rewrite was left out; each is also applied, and changes nothing."""
     counts: Counter[str] = Counter()
     node_question, graph_question = may_apply.node_question, may_apply.graph_question
 

@@ -1,4 +1,4 @@
-"""What a chain computes grows like the chain, and not like its square, where others read each part.
+"""Work of chains whose parts others read: it grows like the chain, and not like its square.
 
 A rewrite that takes a part into what reads it saves nothing if somebody else reads that part, too; and
 of a chain of n parts the last would be made of n.

@@ -92,7 +92,7 @@ class Caller:
         )
 
     def _arguments(self, compiled: Compiled):
-        """What all inputs are, the arrays that are passed, and those that a variable lies in."""
+        """Return all inputs' values, the arrays to pass, and the inputs in a variable's memory."""
         known, borrowed = dict(self.values), set()
         arguments: dict[Value, np.ndarray] = {}
         for entry in compiled.described.inputs:
@@ -123,7 +123,7 @@ class Caller:
         return None
 
     def _spoiled(self, compiled, arguments, before, borrowed) -> str | None:
-        """What changed that should not have."""
+        """Return what has changed and should not have, or None."""
         for entry in compiled.described.inputs:
             value = entry.value
             if entry.how not in ("plain", "borrow") or value in borrowed:
@@ -164,5 +164,5 @@ class Caller:
 
 
 def wrong(seed: int, mode: Any) -> str | None:
-    """What is wrong with the functions of a seed, or None."""
+    """Return what is wrong with the functions of a seed, or None."""
     return Caller(seed, mode).wrong()

@@ -1,4 +1,4 @@
-"""What the values of a function are computed by: views, writes into parts, and new arrays.
+"""Rules by which the values of a function are computed: views, writes into parts, new arrays.
 
 A value is a square matrix, a vector or a number; a rule says which kinds it takes and gives, how a
 graph computes it, and how NumPy does. NumPy's results may be views: they are copied where they are

@@ -1,4 +1,4 @@
-"""What an experiment is made from: sizes, problems, and the programs that solve them."""
+"""Parts of an experiment: sizes, problems, and the programs that solve them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Disagreement(Exception):
 
 @dataclass(frozen=True)
 class Sizes:
-    """What to run of an experiment, and how large. What it does not have is None.
+    """The parts of an experiment to run, and their sizes; None for what it does not have.
 
     `rows` are the names of those problems that are wanted; `quick` asks for shorter loops.
     """

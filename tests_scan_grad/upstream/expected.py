@@ -1,4 +1,4 @@
-"""Which tests of another project are expected to fail, why, and how a run compares with that.
+"""Expected failures of another project's tests, with reasons, and how a run compares with them.
 
 A list has one line per test, ``test id: reason``; lines that start with # are comments. What is
 expected with one release of PyTensor only is in a list of its own, whose name ends with that of
@@ -48,7 +48,7 @@ def read_list(path: Path) -> dict[str, str]:
 
 
 def differences(outcomes: dict[str, Outcome], reasons: dict[str, str]) -> list[str]:
-    """How a run differs from what is expected of it, one line per test."""
+    """Return how a run differs from what is expected of it, one line per test."""
     found = []
     for test, outcome in outcomes.items():
         if outcome.state == "failed" and test not in reasons:

@@ -17,13 +17,13 @@ class NotFetchedError(Exception):
 
 
 def cache_folder() -> Path:
-    """Where fetched tests are kept: the user's cache folder."""
+    """Return the folder, in the user's cache folder, where fetched tests are kept."""
     base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     return Path(base) / "theano-scan" / "upstream"
 
 
 def in_folder_tests(path: str) -> bool:
-    """Whether a file of an archive lies in its folder ``tests``."""
+    """Return whether a file of an archive lies in the archive's folder ``tests``."""
     return path.startswith("tests/")
 
 

@@ -1,4 +1,4 @@
-"""What of ours stands for a name of PyTensor's in PyTensor's own tests."""
+"""Our stand-ins for PyTensor's names in PyTensor's own tests."""
 
 import functools
 import inspect

@@ -16,7 +16,7 @@ ROOT = Path(__file__).parents[2]
 
 @dataclass(frozen=True)
 class Way:
-    """How the tests are run.
+    """A way to run the tests.
 
     Attributes
     ----------
@@ -51,7 +51,7 @@ AGAINST_OURS_IN_PYTHON = Way(
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a test ended (passed, failed, skipped, xfailed) and what it said."""
+    """Result of a test (passed, failed, skipped or xfailed), and its message."""
 
     state: str
     message: str

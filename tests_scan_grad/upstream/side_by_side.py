@@ -37,7 +37,7 @@ BESIDE_PYMC = Pair(PYMC, WITHOUT_THEANO, AS_THEY_ARE)
 
 @dataclass(frozen=True)
 class Comparison:
-    """How many tests pass in the second way, of those that pass in the first.
+    """The number of tests that pass in the second way, of those that pass in the first.
 
     Attributes
     ----------

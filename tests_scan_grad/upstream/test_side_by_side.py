@@ -37,7 +37,7 @@ def comparison_of(pair: Pair, request: pytest.FixtureRequest) -> Comparison:
 
 @pytest.fixture(scope="module")
 def of_operators() -> list[Comparison]:
-    """What was compared so far."""
+    """Provide the list of the comparisons made so far."""
     return []
 
 

@@ -1,4 +1,4 @@
-"""What a library needs of the system that loads it, read from its bytes: ELF, Mach-O and PE."""
+"""Requirements of a library on the system that loads it, read from its bytes: ELF, Mach-O, PE."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether a wheel is what its name says: its tags, its contents, and what its library needs."""
+"""Checks that a wheel is what its name says: its tags, its contents, and what its library needs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is computed from lengths while tracing has the declared dtypes."""
+"""Values computed from lengths while tracing, which have the declared dtypes."""
 
 import numpy as np
 import pytest

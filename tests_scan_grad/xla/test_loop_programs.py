@@ -1,4 +1,4 @@
-"""What the programs of loops consist of: one while a loop, no copies of traces in it."""
+"""Structure of the programs of loops: one while per loop, without copies of traces in it."""
 
 from __future__ import annotations
 

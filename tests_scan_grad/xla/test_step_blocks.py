@@ -151,7 +151,7 @@ def step_of(network):
 
 
 def bytes_of_jax(network):
-    """What JAX's own program of a step of training takes, that gets its parameters to overwrite."""
+    """Return the bytes of JAX's program of a training step that may overwrite its parameters."""
     programs = []
     real = jax.jit
     with pytest.MonkeyPatch.context() as patch:

@@ -28,7 +28,7 @@ EXAMPLES_OF_LOOPS = 3
 
 
 def differs(ours: np.ndarray, theirs: np.ndarray) -> bool:
-    """Whether any bit differs, but for those of NaN."""
+    """Return whether any bits differ, except those of NaNs."""
     ours, theirs = np.asarray(ours), np.asarray(theirs)
     if (ours.shape, ours.dtype) != (theirs.shape, theirs.dtype):
         return True

@@ -39,11 +39,6 @@ ON_INTEGERS = (
 )
 
 
-def defined(text: str) -> bool:
-    """Whether C says what an expression of numbers of these types gives."""
-    return "<<" not in text
-
-
 def pairs():
     """Two types, and an expression of them."""
     for first, second in itertools.product(TYPES, repeat=2):
@@ -79,7 +74,7 @@ def test_expressions_of_numbers_are_those_of_c(tmp_path):
 
 
 def _overflows(text: str, first: str, second: str, a, b) -> bool:
-    """Whether C leaves open what an expression gives."""
+    """Return whether C leaves the result of an expression undefined."""
     kinds = {first, second}
     if not kinds.isdisjoint(("float", "double")):
         return False

@@ -24,7 +24,7 @@ RECIPES = (
 
 
 def without_a_compiler(code: str) -> list[str]:
-    """What a process prints that finds no compiler; Python runs none of its loops."""
+    """Return the lines that a process without a compiler prints; Python runs none of its loops."""
     assert load.library() is not None
     flags = f"cxx=,base_compiledir={config.base_compiledir}"
     return printed_by(

@@ -83,7 +83,7 @@ def reference(function, values: Sequence):
 
 
 def difference(actual, expected) -> str | None:
-    """What differs between two results beyond rounding, or None."""
+    """Return what differs between two results beyond rounding, or None."""
     actual, expected = np.asarray(actual), np.asarray(expected)
     if actual.shape != expected.shape:
         return f"shape {actual.shape} instead of {expected.shape}"

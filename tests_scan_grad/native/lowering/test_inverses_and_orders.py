@@ -59,7 +59,7 @@ def test_inverse_of_the_incomplete_beta_function():
 
 
 def test_inverse_of_the_incomplete_beta_function_in_its_tails():
-    """Where SciPy's gives NaN, or other powers of ten."""
+    """The inverse is accurate where SciPy's is NaN, or wrong by powers of ten."""
     a, b, part = pt.dscalars("a", "b", "part")
     f = compiled([a, b, part], pt.betaincinv(a, b, part))
     for given in ((13.5187, 1.47e-3, 5.533e-190), (6.4476, 784.475, 5.5729e-166)):

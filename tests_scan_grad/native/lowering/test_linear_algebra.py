@@ -32,7 +32,7 @@ def positive(n: int, dtype: str = "float64") -> np.ndarray:
 
 
 def triangular(n: int, dtype: str = "float64") -> np.ndarray:
-    """What the other triangle holds must not matter."""
+    """Return a matrix for triangular operations, whose other triangle must not matter."""
     return (numbers(n, n) / max(n, 1) + 2 * np.eye(n)).astype(dtype)
 
 

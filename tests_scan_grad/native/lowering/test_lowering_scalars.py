@@ -151,7 +151,7 @@ ROUGH |= {("Angle", "int8"): 1e-3, ("Angle", "bool"): 1e-3, ("Angle", "uint8"): 
 
 
 def _takes(op: basic.ScalarOp, inputs, operands) -> bool:
-    """Whether PyTensor and its Python code take these types."""
+    """Return whether PyTensor and its Python code accept these types."""
     try:
         output = Elemwise(op)(*inputs)
         if output.dtype.startswith("complex") or output.dtype == "float16":

@@ -138,7 +138,7 @@ def test_masks_that_are_constant(dtype):
 
 
 def test_missing_data_in_a_loop():
-    """What the observations are is known before the loop; which of them count differs in it."""
+    """A step combines a mask that is known before the loop with one that differs in each step."""
     x, seen, m = of(None, None), of(None, None, dtype="bool"), of(None, dtype="bool")
 
     def step(row, present, mean, m):

@@ -30,7 +30,7 @@ WINDOWS = {
 
 
 def everything(name, mode, x):
-    """What is pooled, its gradient, and the gradient of that."""
+    """Return pooled values, their gradient and, for maxima, the gradient of that."""
     _, ws, stride, pad, ignore_border = WINDOWS[name]
     y = Pool(ignore_border, mode, len(ws))(x, ws, stride, pad)
     gradient = theano.grad((y * T.sqr(y + 1)).sum(), x)

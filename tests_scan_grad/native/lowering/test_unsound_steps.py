@@ -1,4 +1,4 @@
-"""What lowerings and passes make is looked at after each pass, where that is asked for."""
+"""Verification, on request, of what lowerings and passes make, after each pass."""
 
 import pytensor
 import pytensor.tensor as pt

@@ -72,7 +72,7 @@ def test_windows_that_are_written():
 
 
 def test_windows_of_what_is_written():
-    """What is written lies over what is read of the same array, before and after it."""
+    """The window that is written overlaps those read of the same array, before and after it."""
     x, at = T.dmatrix("x"), T.lvector("at")
     h = theano.scan(
         lambda i, h: T.set_subtensor(h[i + 1 : i + 4], 2 * h[i : i + 3] - h[i + 2 : i + 5]),
@@ -90,7 +90,7 @@ def test_windows_of_what_is_written():
 
 
 def test_a_product_with_another_window_in_each_step():
-    """What is packed before the loop is the same in all of its steps."""
+    """Operands packed before the loop are the same in all of its steps."""
     x, v, at = T.dmatrix("x"), T.dmatrix("v"), T.lvector("at")
     h = theano.scan(
         lambda i, x, v: v.dot(x[i : i + 4]), at, non_sequences=[x, v], return_list=True

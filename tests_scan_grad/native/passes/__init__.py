@@ -1,1 +1,1 @@
-"""What passes make of statements: fewer of them, on vectors, by rows, in less memory."""
+"""Effects of passes on statements: fewer of them, on vectors, by rows, in less memory."""

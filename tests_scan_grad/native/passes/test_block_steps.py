@@ -1,4 +1,4 @@
-"""What stands next to a loop is done in blocks of its steps: the same values, less memory."""
+"""Work next to a loop, done in blocks of its steps: the same values, less memory."""
 
 import numpy as np
 import pytest

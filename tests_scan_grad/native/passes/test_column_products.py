@@ -30,7 +30,7 @@ OVERLAPPING = {
 
 
 def products_of(ranges) -> int:
-    """How many products a step has that reads these ranges, once its values are found right."""
+    """Count the products of a step that reads these ranges, after checking its values."""
     h0, weights = T.dmatrix("h0"), theano.shared(np.random.default_rng(1).normal(size=(6, 12)))
 
     def step(h, u):

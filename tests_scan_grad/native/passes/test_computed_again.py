@@ -1,4 +1,4 @@
-"""What is cheap to compute from an array that is there anyway is not stored, and has the same bits."""
+"""Values that are cheap to recompute from an available array: not stored, with the same bits."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests_scan_grad.native.passes.statements import segment_after_passes
 
 
 def of_centred(x, axis, by):
-    """What is divided by the root of the squares' mean, and the centred array before."""
+    """Return an array less `by`, divided by the root of its mean square along an axis."""
     centred = x - by
     return centred / T.sqrt((centred * centred).mean(axis, keepdims=True))
 

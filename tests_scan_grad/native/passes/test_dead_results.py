@@ -1,4 +1,4 @@
-"""What nobody reads is not computed, unless it may be refused."""
+"""Results that nothing reads, which are computed only where that may raise an error."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ import theano.tensor as T
 
 
 def defined(function):
-    """How many loops a function's C text defines, and how many it calls as another."""
+    """Count the loops that a function's C text defines, and the calls that reuse one of them."""
     text = theano.link.native.source(function)
     written = re.findall(r"^TN_(?:SHARED int64_t |LOOP_OF_THREADS\()(loop_\w+)\S*\)$", text, re.M)
     calls = re.findall(r"status = (loop_[0-9a-f]{12})\(", text)

@@ -45,7 +45,7 @@ def test_reductions_over_any_axes(body, dtype, axes):
 
 @pytest.mark.parametrize(("axes", "joined"), [(0, False), (1, True), ((0, 1), True)], ids=str)
 def test_threads_share_functions_of_few_columns(axes, joined):
-    """What one thread would add up alone is computed before, by all threads."""
+    """Summands that one thread would add up alone are computed beforehand, by all threads."""
     x = pt.dmatrix("x")
     function = compiled([x], pt.tanh(x).sum(axis=axes))
     assert (IN_ONE_PASS in source(function)) == joined

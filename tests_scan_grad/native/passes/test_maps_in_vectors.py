@@ -90,7 +90,7 @@ def dtype_number(dtype, number):
 
 
 def truths(x, y, one):
-    """What is computed of booleans, by functions that NumPy and PyTensor have alike."""
+    """Return results computed of booleans by operators that NumPy and PyTensor have in common."""
     above, positive = x > y, x >= one
     return {
         "numbers of truth": above * x + y * positive - positive,

@@ -1,4 +1,4 @@
-"""Where the native engine finds inputs and puts results: layouts, memory used again, overwriting."""
+"""Memory of the native engine's inputs and results: layouts, reuse, overwriting."""
 
 from __future__ import annotations
 
@@ -182,7 +182,7 @@ def test_a_state_is_not_overwritten_and_neither_is_an_input_where_something_may_
 
 
 def states_and_values(x, h, w):
-    """What the loop of `joined` gives, in NumPy."""
+    """Return what the loop of `joined` computes, in NumPy."""
     states, values = [], []
     for row in x:
         values.append(np.tanh(row + h))

@@ -1,4 +1,4 @@
-"""What a step computes of joined arrays is computed part by part, and the join is not stored."""
+"""Work on joined arrays in a step, which is done part by part without storing the join."""
 
 from __future__ import annotations
 

@@ -100,7 +100,7 @@ def library(code):
 
 
 def flag_of(flags):
-    """How much the compiler optimizes."""
+    """Return the flags that set how much the compiler optimizes."""
     assert {*FLAGS} <= {*flags}
     return [flag for flag in flags if flag.startswith("-O")]
 

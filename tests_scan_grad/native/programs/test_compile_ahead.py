@@ -22,7 +22,7 @@ from theano.link.native.lowering import lowered_loops
 
 @pytest.fixture
 def started(tmp_path, monkeypatch):
-    """Which loops were started with an empty cache, each with whether that was ahead."""
+    """Provide the loops started with an empty cache, each with whether that was ahead."""
     lowered_loops._lowered.cache_clear()
     for module in (build, objects):
         monkeypatch.setattr(module, "cache_folder", lambda: tmp_path)

@@ -50,7 +50,7 @@ def segments(function):
 
 
 def waits(function) -> bool:
-    """Whether optimized code may yet take the place of what runs."""
+    """Return whether optimized code may still replace what runs."""
     return any(native._later is not None for native in segments(function))
 
 

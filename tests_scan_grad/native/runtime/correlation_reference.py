@@ -22,7 +22,7 @@ class Axis:
 
     @property
     def count(self) -> int:
-        """How many windows there are."""
+        """Return the number of windows."""
         extent = (self.taps - 1) * self.dilation + 1
         return (self.length + self.before + self.after - extent) // self.step + 1
 

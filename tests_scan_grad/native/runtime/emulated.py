@@ -155,7 +155,7 @@ class _Function:
 
 
 def _passed(argument: Any) -> tuple[int, Any]:
-    """What an argument is, and its value: of memory where it is, and how many bytes."""
+    """Return the kind of an argument and its value; of memory, the address and size in bytes."""
     if isinstance(argument, Pointer):
         low, high = np.lib.array_utils.byte_bounds(argument.array)
         return MEMORY, (low, high - low if argument.array.size else 0)

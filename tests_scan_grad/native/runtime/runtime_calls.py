@@ -80,7 +80,7 @@ def packed_multiplication(
     beta: float = 0,
     panels: tuple[int, int] | None = None,
 ) -> Callable[[], None]:
-    """What computes ``c = beta * c + a @ b`` in place, for `panels` or all columns, when called."""
+    """Return a function doing ``c = beta * c + a @ b`` in place, for `panels` or all columns."""
     (m, k), n = a.shape, c.shape[1]
     first, end = panels or (0, -(-n // panel_width(a.dtype)))
     return _prepared(
@@ -111,14 +111,14 @@ def multiply_packed(
 def by_rows(
     dtype: str, rows: int, columns: int, inner: int, nbytes: int, threads: int, groups: int = 0
 ) -> bool:
-    """Whether threads do well to share the rows of a product by a packed matrix, each its own or in groups."""
+    """Return whether threads should share the rows of a packed product, each alone or in groups."""
     name = f"tn_by_rows_{_SUFFIX[np.dtype(dtype)]}"
     sizes = map(_size, (rows, columns, inner, nbytes))
     return bool(_call(name, *sizes, groups or threads, threads, result=ctypes.c_int))
 
 
 def multiplication(a: np.ndarray, b: np.ndarray, c: np.ndarray) -> Callable[[], None]:
-    """What computes ``c = a @ b`` in place when called."""
+    """Return a function that computes ``c = a @ b`` in place."""
     (m, k), n = a.shape, b.shape[1]
     return _prepared(
         f"tn_gemm_{_SUFFIX[a.dtype]}",
@@ -144,7 +144,7 @@ DIRECTIONS = ("to_top", "to_images", "to_filters")
 def correlation(
     sizes: Sizes, direction: str, images: np.ndarray, filters: np.ndarray, top: np.ndarray
 ) -> Callable[[], None]:
-    """What computes one of three C-ordered arrays from the two others in place when called."""
+    """Return a function that computes one of three C-ordered arrays in place from the others."""
     axes = (*[Axis(1, 1)] * (3 - len(sizes.axes)), *sizes.axes)
     numbers = [sizes.images, sizes.groups, sizes.channels, sizes.filters]
     for axis in axes:
@@ -193,7 +193,7 @@ def set_threads(threads: int) -> None:
 
 
 def threads_for(nanoseconds: float, phases: int) -> int:
-    """How many threads are worth sharing so many phases, each of which takes one thread so long."""
+    """Return how many threads should share `phases` that each take one thread `nanoseconds`."""
     return _call("tn_threads_for", ctypes.c_double(nanoseconds), _size(phases), result=ctypes.c_int)
 
 
@@ -223,5 +223,5 @@ def set_block_steps(steps: int) -> None:
 
 
 def block_steps(steps: int, rows: int, size: int) -> int:
-    """How many steps, each of so many rows and bytes, are done at a time."""
+    """Return how many steps, each of so many rows and bytes, are done at a time."""
     return _call("tn_block_steps", *map(_size, (steps, rows, size, 1)), result=ctypes.c_int64)

@@ -1,4 +1,4 @@
-"""How many threads a loop gets, by what it costs them to meet."""
+"""Numbers of threads that loops get, by the cost of a barrier."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""How many threads there are, by made-up files of Linux on processors and control groups."""
+"""Numbers of threads, from made-up Linux files on processors and control groups."""
 
 import ctypes
 import sys

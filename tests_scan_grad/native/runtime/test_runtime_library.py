@@ -1,4 +1,4 @@
-"""How the library of the C runtime is built, kept and found again."""
+"""The library of the C runtime: how it is built, stored and found again."""
 
 import subprocess
 import sys

@@ -17,7 +17,7 @@ def usual_threads():
 
 
 def parts_of_a_run(threads, work=lambda part: None):
-    """Which parts were done, of how many, and by which threads."""
+    """Return which parts were done, of how many, and by which threads."""
     done = []
 
     def noted(part, parts):

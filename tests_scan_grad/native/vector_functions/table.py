@@ -1,4 +1,4 @@
-"""What functions on vectors approximate by polynomials: the functions, intervals and degrees."""
+"""Polynomial approximations of functions on vectors: the functions, intervals and degrees."""
 
 from __future__ import annotations
 

@@ -213,7 +213,7 @@ def test_units_in_the_last_place(library, name, dtype):
 
 
 def units_away(found, exact, dtype):
-    """How far results are from exact ones."""
+    """Yield how far results are from the exact ones, in units in the last place."""
     with np.errstate(over="ignore"):
         units = np.spacing(np.abs(np.array([float(e) for e in exact])).astype(dtype))
     for y, e, unit in zip(found, exact, units, strict=True):

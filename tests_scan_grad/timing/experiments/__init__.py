@@ -1,1 +1,1 @@
-"""What is timed, an experiment a file: `registry` names them."""
+"""Experiments, one per file; `registry` names them."""

@@ -1,1 +1,1 @@
-"""How a time is taken, and what it depends on."""
+"""Measurement of times, and what they depend on."""

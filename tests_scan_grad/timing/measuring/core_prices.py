@@ -1,4 +1,4 @@
-"""What threads pay for working together, measured: barriers, others' results, memory."""
+"""Costs of threads that work together, measured: barriers, others' results, memory."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ class _Trial(ctypes.Structure):
 
 @dataclass(frozen=True)
 class Prices:
-    """What work costs beyond one thread's arithmetic.
+    """Costs of work beyond one thread's arithmetic.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What no program can be faster than on a device: its arithmetic and its memory, as measured."""
+"""Lower bounds on the times of programs on a device, from its measured arithmetic and memory."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where a compiled function's time goes, and how many products its loops hold."""
+"""Profile of a compiled function: where its time goes, and how many products its loops hold."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a time depends on: the machine, the number of threads, the versions."""
+"""Conditions on which a time depends: the machine, the number of threads, the versions."""
 
 from __future__ import annotations
 

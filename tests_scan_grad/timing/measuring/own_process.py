@@ -1,4 +1,4 @@
-"""What one program costs in its own process: its peak memory and its compile time.
+"""Costs of one program in its own process: its peak memory and its compile time.
 
 Memory is the resident memory's peak during the first call less what was resident just before
 it. Inputs and compiled code are there before; results, saved values and the libraries' work

@@ -64,12 +64,12 @@ class _Product(ctypes.Structure):
 
 
 def multiplication(a: np.ndarray, b: np.ndarray) -> Callable[[], np.ndarray]:
-    """What computes the product of two matrices as they lie in memory."""
+    """Return a function that computes the product of two matrices as they lie in memory."""
     return _call("multiply", "tn_gemm", a, b, b, b.shape[1])
 
 
 def packed_multiplication(a: np.ndarray, b: np.ndarray) -> Callable[[], np.ndarray]:
-    """What computes the product with a matrix that is packed before."""
+    """Return a function that computes the product with a matrix that is packed beforehand."""
     return _call("multiply_packed", "tn_gemm_packed", a, b, runtime_calls.pack(b), b.shape[1])
 
 

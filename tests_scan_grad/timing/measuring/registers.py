@@ -1,4 +1,4 @@
-"""How many multiply-adds a processor can do: measured on numbers that never leave its registers."""
+"""Rate of a processor's multiply-adds, measured on numbers that never leave its registers."""
 
 from __future__ import annotations
 

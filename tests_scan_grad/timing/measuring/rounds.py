@@ -1,4 +1,4 @@
-"""What processes of one library find, one process for each round of all that is timed."""
+"""Results of the processes of one library, one process for each round of all that is timed."""
 
 from __future__ import annotations
 

@@ -56,7 +56,7 @@ class Part:
 
 @dataclass(frozen=True)
 class Region:
-    """What threads do together: a loop, or a statement outside of loops.
+    """Work that threads do together: a loop, or a statement outside of loops.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What the model of many cores is made from: a function's statements, their partition and their times."""
+"""Parts of the model of many cores: a function's statements, their partition and their times."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ WORTH_WAKING, WORTH_A_THREAD = 20_000.0, 500_000.0
 
 @dataclass(frozen=True)
 class Counted:
-    """What a statement took on one thread in a call of the function."""
+    """Costs of a statement on one thread in a call of the function."""
 
     text: str
     seconds: float

@@ -61,7 +61,7 @@ class DifferentiableLoop:
 
     @property
     def positions(self) -> tuple[int, ...]:
-        """Where the parameters are among all arguments."""
+        """Return the positions of the parameters among all arguments."""
         names = list(self.arrays)
         return tuple(names.index(name) for name in self.parameters)
 

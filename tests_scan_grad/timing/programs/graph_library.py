@@ -20,7 +20,7 @@ from tests_scan_grad.timing.experiment import Program
 
 @dataclass(frozen=True)
 class GraphLibrary:
-    """What a method needs of a library: operations, scan, gradients, compilation."""
+    """The parts of a library that a method needs: operations, scan, gradients, compilation."""
 
     tensor: Any
     dot: Callable

@@ -1,4 +1,4 @@
-"""What each library calls the operations of `kinds_of_steps.py`, and how it runs and differentiates loops."""
+"""Operations of `kinds_of_steps.py` in each library, and its way to run and differentiate loops."""
 
 from __future__ import annotations
 

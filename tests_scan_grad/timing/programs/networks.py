@@ -1,4 +1,4 @@
-"""What networks are made from, written once for every library.
+"""Building blocks of networks, written once for every library.
 
 A network is a table of parameters' shapes and a cost. Both take the operations of a library, so
 that all libraries do the same work.
@@ -19,7 +19,7 @@ Values = dict[str, Any]
 
 @dataclass(frozen=True)
 class Network:
-    """What is trained.
+    """A network that is trained.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What each library calls the operations of `operations.py`, and how it compiles and differentiates."""
+"""Operations of `operations.py` in each library, and its way to compile and differentiate them."""
 
 from __future__ import annotations
 

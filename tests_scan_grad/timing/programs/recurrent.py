@@ -38,7 +38,7 @@ class Cell:
 
     @property
     def positions(self) -> tuple[int, ...]:
-        """Where the weights are among all arguments."""
+        """Return the positions of the weights among all arguments."""
         first = len(self.sequences) + 1
         return tuple(range(first, first + len(self.weights)))
 

@@ -1,1 +1,1 @@
-"""What a run prints and draws."""
+"""Printed and drawn output of a run."""

@@ -1,4 +1,4 @@
-"""What test_gradient and test_rop take from ``tests.unittest_tools``, which is not distributed."""
+"""Functions of the undistributed ``tests.unittest_tools`` for test_gradient and test_rop."""
 
 import numpy as np
 import pytensor.gradient

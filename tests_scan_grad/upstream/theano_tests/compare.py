@@ -1,4 +1,4 @@
-"""How a run of a module of Theano's tests compares with Theano 1.0.5 and with what is expected.
+"""Comparison of a run of a module of Theano's tests with Theano 1.0.5 and with what is expected.
 
 The expected failures of a module are a list, named after it, of lines ``id: reason``. An id is a
 test's, or that of a class or a module of which nothing can be run. A reason that begins with

@@ -1,9 +1,9 @@
-"""What stands for libgpuarray's names in the process that runs Theano's tests for GPUs.
+"""Replacements for libgpuarray's names in the process that runs Theano's tests for GPUs.
 
-Theano had an operator of its own for devices beside each of the host's, ``GpuSubtensor`` beside
+Theano had a separate operator for devices next to each of the host's, ``GpuSubtensor`` next to
 ``Subtensor``, and its tests look for them in compiled graphs. XLA runs the host's operators on the
-device, so that each of those names is bound to what computes the same here. A name for which there
-is nothing is bound to a class that has no instances: a test that looks for it fails.
+device, so each of those names is bound to what computes the same here. A name without a counterpart
+is bound to a class that has no instances: a test that looks for it fails.
 """
 
 import importlib
@@ -90,7 +90,7 @@ OF_CONTEXTS: dict[str, tuple[str, Callable]] = {
 
 
 class _Nothing:
-    """What has no instances: there is no such operator here."""
+    """A class without instances: there is no such operator here."""
 
 
 class _OfContext(type):

@@ -1,4 +1,4 @@
-"""What Theano 1.0.5 itself passes, on Python 3.8; recorded with that Python.
+"""Tests that Theano 1.0.5 itself passes on Python 3.8, recorded with that Python.
 
 ``python -m tests_scan_grad.upstream.theano_tests.reference PYTHON`` runs each module with the
 Python at that path, which has Theano 1.0.5, NumPy 1.19, SciPy, nose, parameterized, pytest and
@@ -23,7 +23,7 @@ PLUGINS = ("collection", "recorder")
 
 @dataclass(frozen=True)
 class Reference:
-    """How a module's tests end with Theano 1.0.5.
+    """Results of a module's tests with Theano 1.0.5.
 
     Attributes
     ----------

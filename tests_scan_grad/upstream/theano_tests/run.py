@@ -30,7 +30,7 @@ def fetched() -> Path:
 
 
 def is_test(path: str) -> bool:
-    """Whether a file of the distribution belongs to the tests, those for GPUs left out."""
+    """Return whether a file of the distribution belongs to the tests, except those for GPUs."""
     folders = Path(path).parts[:-1]
     if path == SAMPLES:
         return True

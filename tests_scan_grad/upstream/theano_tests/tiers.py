@@ -1,4 +1,4 @@
-"""Which modules of Theano's tests are run: in each test run, and on request."""
+"""Modules of Theano's tests that are run: in each test run, and on request."""
 
 from tests_scan_grad.upstream.theano_tests.run import fetched
 

@@ -1,4 +1,4 @@
-"""What Theano's tests use of the module imp, which Python 3.12 removed."""
+"""The part of the module imp that Theano's tests use; Python 3.12 removed the module."""
 
 import importlib.util
 

@@ -1,4 +1,4 @@
-"""What Theano's tests use of parameterized: a test for each tuple of arguments."""
+"""The part of parameterized that Theano's tests use: a test for each tuple of arguments."""
 
 import functools
 import inspect

@@ -1,4 +1,4 @@
-"""What Theano's tests use of nose, for Pythons that it does not run on."""
+"""The part of nose that Theano's tests use, for Pythons on which nose does not run."""
 
 from unittest import SkipTest
 

@@ -1,4 +1,4 @@
-"""What Theano's tests use of six, as on Python 3."""
+"""The part of six that Theano's tests use, as on Python 3."""
 
 from io import StringIO
 
