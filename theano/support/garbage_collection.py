@@ -24,8 +24,10 @@ OBJECTS_BETWEEN_COLLECTIONS = 1_000_000
 # Garbage is collected when there is so many times as much of it as there are other objects: the
 # walk through those, which finds nothing, is then a small part of what making the garbage took.
 GARBAGE_TO_OTHERS = 2
-# After so many objects that nobody looked at, all are looked at: not all garbage was a function's.
+# After so many new objects all are looked at, for not all garbage was a function's; after more of
+# them where there are many others, so that collections stay the same small part of the time.
 OBJECTS_BETWEEN_FULL_COLLECTIONS = 2_000_000
+NEW_TO_OTHERS = 0.5
 # Python 3.12 itself has a few hundred immortal objects frozen; a program freezes all that it has.
 FROZEN_BY_PYTHON = 2000
 
@@ -88,13 +90,17 @@ def _count_as_old() -> None:
     made = gc.get_count()[0]
     _objects.new += made
     _objects.unclaimed += made
-    if _much_is_garbage() or _objects.new > OBJECTS_BETWEEN_FULL_COLLECTIONS:
+    if _much_is_garbage() or _objects.new > _new_between_full_collections():
         gc.collect()
         _objects.old, _objects.new, _objects.dead = len(gc.get_objects()), 0, 0
     elif gc.get_freeze_count() < FROZEN_BY_PYTHON:
         # together these move objects between generations; what a program has frozen stays so
         gc.freeze()
         gc.unfreeze()
+
+
+def _new_between_full_collections() -> float:
+    return max(OBJECTS_BETWEEN_FULL_COLLECTIONS, NEW_TO_OTHERS * (_objects.old or 0))
 
 
 def _much_is_garbage() -> bool:

@@ -29,6 +29,10 @@ from theano.link.native.statements.tasks import (
     Where,
 )
 
+# Samples of one call of a function that draws many: calls cost little then, and the block stays in
+# the first-level cache.
+BLOCK = 1024
+
 
 @writes_task(SampleFromGenerator)
 def sample_from_generator(task: SampleFromGenerator, polls: int, *given: Any) -> list[str]:
@@ -104,9 +108,9 @@ def _in_blocks(
     size = y.shape[sampler.ndim - 1]
     element = written.element.format(**names, drawn="block[k]")
     body = [
-        f"for (int64_t {last} = 0; {last} < {size}; {last} += 64) {{",
-        f"const int64_t count = tn_smaller({size} - {last}, 64);",
-        f"{written.block} block[64];",
+        f"for (int64_t {last} = 0; {last} < {size}; {last} += {BLOCK}) {{",
+        f"const int64_t count = tn_smaller({size} - {last}, {BLOCK});",
+        f"{written.block} block[{BLOCK}];",
         f"{written.fill.format(**names)};",
         f"for (int64_t k = 0; k < count; k++) {y.at(*around, f'{last} + k')} = {element};",
         "}",
