@@ -38,6 +38,7 @@ from theano.link.native.run.calls import (
 )
 from theano.link.native.run.one_by_one import link_functions_inside_by, make_thunk, replay
 from theano.link.native.run.prepared_call import PreparedCalls
+from theano.link.native.run.prepared_samples import PreparedSamples
 from theano.link.native.run.profile import Measurements
 from theano.link.native.run.rollback import Undo, undoable
 from theano.link.native.run.steps_within_budget import StepsWithinBudget
@@ -129,7 +130,7 @@ class NativeLinker(VMLinker):
             natives = [unit.run.native for unit in units if isinstance(unit.node.op, NativeCode)]
             machine.measurements = Measurements(fgraph, natives, counters, compiled.library)
         if not self.profile and machine.within_budget is None:
-            machine.prepared_calls = _prepared_calls(fgraph, units, input_storage)
+            machine.prepared_calls = _prepared_calls(fgraph, units, storage_map)
         return (
             machine,
             [Container(v, cell) for v, cell in zip(fgraph.inputs, input_storage, strict=True)],
@@ -178,15 +179,20 @@ class NativeLinker(VMLinker):
 
 
 def _prepared_calls(
-    fgraph: FunctionGraph, units: Sequence[Unit], input_storage: Sequence[list]
-) -> PreparedCalls | None:
-    """Return what prepares calls of a function that is one segment."""
-    native = getattr(units[0].run, "native", None) if len(units) == 1 else None
-    if native is None:
+    fgraph: FunctionGraph, units: Sequence[Unit], storage_map: Any
+) -> PreparedCalls | PreparedSamples | None:
+    """Return what prepares calls of a function that is one segment, but for its generators."""
+    found = [(unit.node, getattr(unit.run, "native", None)) for unit in units]
+    natives = [native for _, native in found if native is not None]
+    if len(natives) != 1:
         return None
+    others = [node for node, native in found if native is None]
+    if others:
+        return PreparedSamples.of(fgraph, natives[0], others, storage_map)
     # PyTensor's annotation says variables: it has the positions of outputs and of inputs
     updates: Any = fgraph.update_mapping or {}
-    return PreparedCalls.of(native, fgraph.inputs, input_storage, fgraph.outputs, updates)
+    cells = [storage_map[variable] for variable in fgraph.inputs]
+    return PreparedCalls.of(natives[0], fgraph.inputs, cells, fgraph.outputs, updates)
 
 
 def _within_budget(
