@@ -11,7 +11,7 @@ from __future__ import annotations
 from pytensor import tensor as pt
 from pytensor.graph.basic import Variable
 from pytensor.tensor.subtensor import IncSubtensor
-from pytensor.tensor.type import TensorType
+from pytensor.tensor.type import TensorType, integer_dtypes
 from pytensor.tensor.variable import TensorVariable
 
 from theano.pytensor_internals.graphs.annotations import known_tensor, known_tensors
@@ -225,13 +225,16 @@ def _state(
 
 def accumulator(found: DifferentiatedLoop, entry: Invariant) -> State:
     """Return a sum over the steps of the gradient with respect to an invariant."""
+    gradient = found.step.gradients[entry.inner]
     total = known_tensor(fresh_like(entry.inner))
+    if total.type.dtype in integer_dtypes:
+        total = total.type.clone(dtype=gradient.type.dtype)(total.name)
     dtype, shape = total.type.dtype, getattr(entry.outer.type, "shape", ())
     lengths: list[Variable] = [pt.constant(1, dtype="int64"), *lengths_of(entry.outer)]
     start = _zeros(total, lengths)
     kind = TensorType(dtype, (None, *shape))
     buffer = memory_from(start, found.backward_steps, kind, lengths)
-    added = _as_type(total + found.step.gradients[entry.inner], total)
+    added = _as_type(total + gradient, total)
     return State(buffer, (Tap(0, total),), (Tap(1, added),), SIT_SOT)
 
 

@@ -8,7 +8,7 @@ from pytensor.gradient import DisconnectedType, grad
 from pytensor.graph.basic import Variable
 from pytensor.graph.fg import FunctionGraph
 from pytensor.graph.null_type import NullType
-from pytensor.tensor.type import continuous_dtypes
+from pytensor.tensor.type import TensorType, continuous_dtypes, integer_dtypes
 from pytensor.tensor.variable import TensorVariable
 
 from theano.derivatives.lines import with_lines
@@ -52,6 +52,11 @@ class StepGradient:
 def is_differentiable(variable: Variable) -> bool:
     """Return whether a variable can carry a gradient."""
     return getattr(variable.type, "dtype", None) in continuous_dtypes
+
+
+def is_integer(variable: Variable) -> bool:
+    """Return whether a variable is a tensor of integers."""
+    return isinstance(variable.type, TensorType) and variable.type.dtype in integer_dtypes
 
 
 def is_connected(cotangent: Variable) -> bool:
@@ -140,10 +145,12 @@ def _gradients(
     if not pairs:
         return {}, {}
     untraced = {entry.inner_input for entry in loop.untraced}
+    # integers that all steps compute with have a gradient, as they have outside of loops
+    integers = {entry.inner for entry in loop.invariants if is_integer(entry.inner)}
     wanted = [
         variable
         for variable in loop.inner_inputs
-        if variable not in untraced and is_differentiable(variable)
+        if variable not in untraced and (is_differentiable(variable) or variable in integers)
     ]
     totals: dict[Variable, TensorVariable] = {}
     for variable, cotangent in pairs:
