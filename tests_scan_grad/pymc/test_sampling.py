@@ -185,6 +185,29 @@ def test_a_model_without_free_variables_is_refused_as_pymc_does():
         theano.pymc.sample(model, **SHORT)
 
 
+@pytest.mark.parametrize(
+    "name, wrong, error",
+    [
+        ("draws", -1, ValueError),
+        ("draws", 1.5, TypeError),
+        ("tune", -1, ValueError),
+        ("chains", 0, ValueError),
+        # nutpie would wait for ever
+        ("cores", 0, ValueError),
+        ("cores", True, TypeError),
+    ],
+)
+def test_counts_that_no_sampler_takes_are_refused(name, wrong, error):
+    with pytest.raises(error, match=f"sample: {name} must be .*, but is {wrong}"):
+        theano.pymc.sample(schools(), **{**SHORT, name: wrong})
+
+
+def test_names_of_observations_and_data_are_taken_as_pymc_takes_them():
+    trace = theano.pymc.sample(schools(), var_names=["mean", "effect", "score", "errors"], **SHORT)
+    assert {"mean", "effect"} <= set(trace.posterior.data_vars)
+    assert not {"score", "errors"} & set(trace.posterior.data_vars)
+
+
 def test_names_that_are_none_are_refused():
     with pytest.raises(KeyError, match="var_names: no 'efect' in the model, which has "):
         theano.pymc.sample(schools(), var_names=["efect"], **SHORT)

@@ -36,6 +36,8 @@ _ONLY_PYMC: dict[str, Any] = {
 _WITHOUT_MEANING = {
     "blas_cores", "compute_convergence_checks", "jitter_max_retries", "n_init", *_ONLY_PYMC,
 }  # fmt: skip
+# counts, and the least that each may be
+_LEAST = {"draws": 0, "tune": 0, "chains": 1, "cores": 1}
 _NOT_NUTPIES = {*_WITHOUT_MEANING, "nuts_sampler", "initvals", "var_names", "compile_kwargs"}
 
 
@@ -87,6 +89,7 @@ def sample(*given: Any, model: object = None, draws: int = 1000, **settings: Any
         else:
             model = argument
     model = model_of(model, "sample")
+    _check_counts({"draws": draws, **settings})
     refuse_captured(model)
     settings = check_names(model, settings)
     frozen = settings.pop("freeze_model", True)
@@ -108,6 +111,18 @@ def sample(*given: Any, model: object = None, draws: int = 1000, **settings: Any
     return _by_pymc(model, draws, settings)
 
 
+def _check_counts(settings: dict[str, Any]) -> None:
+    """Raise an error for numbers that are no integers or too small: samplers may wait for ever with them."""
+    for name, least in _LEAST.items():
+        given = settings.get(name)
+        if given is None:
+            continue
+        if isinstance(given, bool) or not isinstance(given, int | np.integer):
+            raise TypeError(f"sample: {name} must be an int, but is {given!r}")
+        if given < least:
+            raise ValueError(f"sample: {name} must be {least} or more, but is {given}")
+
+
 def _reason_for_pymc(model: Any, settings: dict[str, Any]) -> str | None:
     """Return why PyMC's own samplers are used; None where nutpie may be."""
     asked = settings.get("nuts_sampler")
@@ -126,15 +141,21 @@ def _reason_for_pymc(model: Any, settings: dict[str, Any]) -> str | None:
     return None
 
 
-def _compiled(model: object, settings: dict[str, Any], frozen: bool | None) -> Any:
+def _compiled(model: Any, settings: dict[str, Any], frozen: bool | None) -> Any:
     """Return the model as nutpie samples it."""
     from theano.pymc.compiled_model import compile_model
+
+    var_names = settings.get("var_names")
+    if var_names is not None:
+        # PyMC takes names of observations and data, too, of which there are no draws
+        drawn = {v.name for v in model.unobserved_value_vars}
+        var_names = [name for name in var_names if name in drawn]
 
     def compile_frozen(asked: bool | None) -> Any:
         return compile_model(
             model,
             initial_points=settings.get("initvals"),
-            var_names=settings.get("var_names"),
+            var_names=var_names,
             freeze_model=asked,
         )
 
