@@ -9,6 +9,7 @@ import functools
 import warnings
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import PurePath
 from typing import Any
 
 from theano.flags.flag import Flag, Kind, TheanoConfigWarning, caller_stacklevel, check_value
@@ -145,7 +146,9 @@ class TheanoConfigParser(Section):
             return self._sections[name]
         flag = self.flag(name)
         if flag.pytensor:
-            return read_from_pytensor(flag.pytensor)
+            value = read_from_pytensor(flag.pytensor)
+            # folders are text in Theano
+            return str(value) if isinstance(value, PurePath) else value
         return self._values.get(name, flag.default)
 
     def assign(self, name: str, value: object) -> None:

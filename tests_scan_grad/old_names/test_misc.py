@@ -203,3 +203,9 @@ def test_a_program_that_asks_for_a_functions_arguments_gets_their_names(function
     # Keras 1: `model.compile(..., mode="FAST_COMPILE")` looks whether `theano.function` takes it
     args = inspect.getfullargspec(function).args
     assert args[: len(some) - 1] == some[:-1] and set(some) <= set(args)
+
+
+def test_folders_of_flags_are_text():
+    config = theano.config
+    assert type(config.compiledir) is str and type(config.base_compiledir) is str
+    assert (config.compiledir + "/x").startswith(config.base_compiledir)

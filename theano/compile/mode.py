@@ -347,7 +347,9 @@ def _check_name(mode: object) -> None:
     if not isinstance(mode, str):
         raise TypeError(f"mode must be the name of a mode or a Mode, not {mode!r}")
     if mode in ("ProfileMode", "PROFILE_MODE"):
-        raise ValueError(f"{mode}was removed: the flag profile=True profiles functions of any mode")
+        raise ValueError(
+            f"{mode} was removed: the flag profile=True profiles functions of any mode"
+        )
     if mode not in named_modes:
         raise unknown_name("mode", mode, named_modes)
 

@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 from pytensor.compile.sharedvalue import SharedVariable
 from pytensor.graph.basic import Variable
-from pytensor.graph.traversal import toposort
 from pytensor.tensor.type import TensorType
 from pytensor.tensor.variable import TensorConstant
 
 from theano.compile.rebroadcast import unbroadcast
+from theano.source_locations.dtypes import origin_of_dtype
 from theano.source_locations.lines import users_line
-from theano.support.formatting.values import described, in_a_line, operation
+from theano.support.formatting.values import described, in_a_line
 
 __all__ = ["given_pairs", "of_other_dtype", "update_pairs"]
 
@@ -191,25 +191,7 @@ def _remedy(expected: Any, value: Any) -> str:
     if expected.dtype != got.dtype:
         return (
             f" Cast it with T.cast(value, '{expected.dtype}'), make the shared variable {got.dtype},"
-            f" or mend what made the value {got.dtype}: {_first_of(got.dtype, value)}"
+            f" or mend what made the value {got.dtype}: {origin_of_dtype(got.dtype, value)}"
             " (floatX and warn_float64 in doc/reference/flags.md)."
         )
     return " Lengths that are known differ; T.patternbroadcast changes what is known to be 1."
-
-
-def _first_of(dtype: str, value: Variable) -> str:
-    """Return the first operation that makes a dtype of others, or what has it and nothing computes."""
-    for node in toposort([value]):
-        with_it = [v for v in node.inputs if getattr(v.type, "dtype", None) == dtype]
-        leaf = next((v for v in with_it if v.owner is None), None)
-        made = dtype in [getattr(v.type, "dtype", None) for v in node.outputs]
-        if leaf is None and (with_it or not made):
-            continue
-        line = users_line(node)
-        where = f" (created at {line})" if line else ""
-        if leaf is not None:
-            return f"{leaf} is {dtype}, which {operation(node.op)}{where} reads"
-        return (
-            f"{operation(node.op)}{where} makes it of {', '.join(str(v.type) for v in node.inputs)}"
-        )
-    return f"{value} is an input"

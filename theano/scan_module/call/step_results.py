@@ -15,6 +15,7 @@ from pytensor.tensor.type import TensorType
 from theano.pytensor_internals.graphs.scan import get_updates_and_outputs, until
 from theano.scan_module.call.written_step import WrittenStep
 from theano.scan_module.step.sparse_matrices import check_not_sparse
+from theano.source_locations.dtypes import origin_of_dtype
 
 WHAT_STEPS_RETURN = (
     "expected a variable or a list of variables, then, if there are any, a dictionary of updates of"
@@ -168,7 +169,8 @@ def _type_that_changes(outputs: Sequence[Any], outputs_info: object) -> str | No
                 f" {before.dtype}, and the step returns {after.dtype}."
                 f"{rank and f' The numbers of its dimensions differ, too: it has {rank}.'}"
                 f" Give the initial value the step's type, such as"
-                f" T.zeros(shape, dtype='{after.dtype}'), or cast what the step returns"
+                f" T.zeros(shape, dtype='{after.dtype}'), cast what the step returns, or mend what"
+                f" made it {after.dtype}: {origin_of_dtype(after.dtype, as_tensor_variable(output))}"
             )
         if rank:
             each = "" if ndim == before.ndim else " for each step"

@@ -23,8 +23,10 @@ __all__ = [
 
 def _elements(matrix: TensorVariable, columns: TensorVariable) -> tuple:
     """Index one element of each row."""
-    not_negative = CheckAndRaise(ValueError, "expected the number of a column, got a negative one")
-    as_many = CheckAndRaise(ValueError, "expected the number of a column for each row")
+    not_negative = CheckAndRaise(
+        ValueError, "expected class numbers of 0 or more, got a negative one"
+    )
+    as_many = CheckAndRaise(ValueError, "expected as many class numbers as rows of scores")
     length = matrix.shape[0] if matrix.type.shape[0] is None else matrix.type.shape[0]
     columns = known_tensor(as_many(columns, pt.eq(columns.shape[0], length)))
     return pt.arange(length), not_negative(columns, pt.ge(columns, 0).all())
