@@ -166,3 +166,55 @@ def test_lines_are_those_of_the_model_and_not_of_pymc():
     lines = {users_line(node) for node in density.function.maker.fgraph.apply_nodes}
     assert lines - {""} == {f"{__file__}:{first + k}" for k in (2, 3, 4, 5)}
     assert density.function.name == f"{__file__}:{first + 5}"
+
+
+@pytest.mark.parametrize("taps", [[-3, -1], [-12, -1], [-4, -3, -2], [-3, -2]])
+def test_traces_with_taps_of_which_pymc_pairs_other_rows_are_refused(taps):
+    message = rf"wrong density for y, .* with the taps \[{', '.join(map(str, taps))}\]. Read all"
+    with pytest.raises(ValueError, match=message):
+        theano.pymc.compile_model(autoregression(taps)[0])
+
+
+@pytest.mark.parametrize("taps", [[-2, -1], [-3, -2, -1], [-4, -2], [-4, -3, -1]])
+def test_densities_of_traces_with_other_taps_are_right(taps):
+    model, expected = autoregression(taps)
+    density = theano.pymc.logp_dlogp(model)
+    point = np.array([0.3])
+    prior = -0.5 * 0.3**2 - 0.5 * np.log(2 * np.pi)
+    np.testing.assert_allclose(density(point)[0], expected(0.3) + prior, rtol=1e-10)
+
+
+def autoregression(taps):
+    """Return a model of a series whose steps read some rows before, and its density given ``phi``."""
+    random = np.random.default_rng(0)
+    start, series = random.normal(size=-min(taps)), random.normal(size=6)
+    weights = np.array([0.5, 0.3, 0.1, 0.2][: len(taps)])
+
+    def simulate(phi, start, size):
+        generator = pytensor.shared(np.random.default_rng())
+
+        def step(rng, *read):
+            rows, factor = read[: len(taps)], read[len(taps)]
+            mean = factor * sum(w * row for w, row in zip(weights, rows, strict=True))
+            return pt.random.normal(mean, 1.0, rng=rng, return_next_rng=True)
+
+        states = [generator, {"initial": start, "taps": taps}]
+        return pytensor.scan(
+            step, outputs_info=states, non_sequences=[phi], n_steps=6, return_updates=False
+        )[1]
+
+    with pm.Model() as model:
+        phi = pm.Normal("phi")
+        pm.CustomDist(
+            "y", phi, pt.as_tensor(start), dist=simulate, signature="(),(s)->(t)", observed=series
+        )
+
+    def expected(factor):
+        rows = np.concatenate([start, series])
+        means = [
+            factor * sum(w * rows[t + tap] for w, tap in zip(weights, taps, strict=True))
+            for t in range(len(start), len(rows))
+        ]
+        return np.sum(-0.5 * (series - means) ** 2 - 0.5 * np.log(2 * np.pi))
+
+    return model, expected

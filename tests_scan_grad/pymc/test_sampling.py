@@ -202,6 +202,30 @@ def test_counts_that_no_sampler_takes_are_refused(name, wrong, error):
         theano.pymc.sample(schools(), **{**SHORT, name: wrong})
 
 
+@pytest.mark.parametrize(
+    "wrong, message",
+    [
+        ({"save_warmup": True}, "save_warmup=True of nutpie.sample; give discard_tuned_samples"),
+        ({"blocking": False}, "blocking=False of nutpie.sample; call nutpie.sample"),
+        ({"nuts_sampler_kwargs": {"foo": 1}}, "got foo=1"),
+    ],
+)
+def test_options_that_mean_something_else_are_refused(wrong, message):
+    with pytest.raises(TypeError, match=message):
+        theano.pymc.sample(schools(), **SHORT, **wrong)
+
+
+def test_initial_values_of_no_variable_are_refused():
+    for starts in ({"efect": 1.0}, [{"mean": 1.0}, {"efect": 1.0}]):
+        with pytest.raises(KeyError, match="initvals: no 'efect' in the model, which has "):
+            theano.pymc.sample(schools(), initvals=starts, **SHORT)
+
+
+def test_the_older_name_of_nuts_is_taken():
+    trace = theano.pymc.sample(schools(), nuts_sampler_kwargs={"adaptation": "low_rank"}, **SHORT)
+    assert sampler_of(trace) == "nutpie"
+
+
 def test_names_of_observations_and_data_are_taken_as_pymc_takes_them():
     trace = theano.pymc.sample(schools(), var_names=["mean", "effect", "score", "errors"], **SHORT)
     assert {"mean", "effect"} <= set(trace.posterior.data_vars)

@@ -20,7 +20,7 @@ from pytensor.graph.rewriting.basic import NodeRewriter, OpToRewriterTracker
 from pytensor.printing import pprint
 from pytensor.tensor.basic import cast
 
-from tests_scan_grad.rewrites.compare import LOST_ERROR, difference, scale_of
+from tests_scan_grad.rewrites.compare import LOST_ERROR, difference, precision_of, scale_of
 from tests_scan_grad.rewrites.interpret import Failed, Interpreter, run_in_order
 from tests_scan_grad.rewrites.listed import modes, name_of, rewrites
 from theano.compile.mode import Supervisor
@@ -48,12 +48,21 @@ class Record:
     changes: Counter[str] = field(default_factory=Counter)
     findings: list[Finding] = field(default_factory=list)
 
-    def compare(self, name: str, where: str, old: Variable, new: Variable, at: Interpreter) -> None:
-        """Note a change from one variable to another."""
+    def compare(
+        self,
+        name: str,
+        where: str,
+        old: Variable,
+        new: Variable,
+        at: Interpreter,
+        precision: float | None = None,
+    ) -> None:
+        """Note a change from one variable to another, whose value was computed in some precision."""
         before, after = at.value(old), at.value(new)
         read = old.owner.inputs if old.owner is not None else []
         scale = scale_of([at.value(v) for v in read])
-        kind = difference(before, after, scale)
+        computed_in = precision_of([old]) if precision is None else precision
+        kind = difference(before, after, scale, computed_in)
         if kind == LOST_ERROR and before.node is not old.owner:
             # of what a result does not need
             kind = None
@@ -82,10 +91,13 @@ class Made:
 
 
 class Watch(Feature):
-    """Compares each variable that takes another's place with it."""
+    """Compares each variable that takes another's place with it.
 
-    def __init__(self, record: Record, where: str, at: Interpreter):
-        self.record, self.where, self.at = record, where, at
+    Values of variables are those before any rewrite, in the precision that the graph then had.
+    """
+
+    def __init__(self, record: Record, where: str, at: Interpreter, precision: float):
+        self.record, self.where, self.at, self.precision = record, where, at, precision
         self.seen: set[tuple[Variable, Variable]] = set()
 
     def on_change_input(self, fgraph, node, i, old, new, reason=None) -> None:
@@ -99,7 +111,7 @@ class Watch(Feature):
             # the node that reads it converts it
             wide = np.promote_types(old.type.dtype, new.type.dtype).name
             old, new = cast(old, wide), cast(new, wide)
-        self.record.compare(name_of(reason), self.where, old, new, self.at)
+        self.record.compare(name_of(reason), self.where, old, new, self.at, self.precision)
 
 
 @cache
@@ -174,9 +186,9 @@ def complaints() -> Iterator[list[str]]:
 def check_mode(made: Made, name: str, record: Record) -> None:
     """Rewrite a graph as a mode does, and compare each change, and the outputs."""
     graph, at = made.graph()
-    before = [at.value(v) for v in graph.outputs]
+    before, precision = [at.value(v) for v in graph.outputs], precision_of(graph.outputs)
     graph.attach_feature(Supervisor(graph.inputs))
-    watch = Watch(record, name, at)
+    watch = Watch(record, name, at, precision)
     graph.attach_feature(watch)
     with complaints() as said:
         try:
@@ -191,6 +203,6 @@ def check_mode(made: Made, name: str, record: Record) -> None:
     scale = scale_of([v for v in at.values.values() if not isinstance(v, Failed)])
     after = run_in_order(graph, [at.value(v) for v in graph.inputs])
     for old, new in zip(before, after, strict=True):
-        kind = difference(old, new, scale)
+        kind = difference(old, new, scale, precision)
         if kind is not None and kind != LOST_ERROR:
             record.findings.append(Finding(OF_ALL, kind, name, f"{old}\nbecame {new}"))

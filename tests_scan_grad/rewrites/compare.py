@@ -7,6 +7,11 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse
+from pytensor.graph.basic import Variable
+from pytensor.graph.op import Op
+from pytensor.graph.traversal import ancestors
+from pytensor.scalar.basic import Cast
+from pytensor.tensor.elemwise import Elemwise
 
 from tests_scan_grad.rewrites.interpret import Failed
 
@@ -27,13 +32,15 @@ SIGN = "infinite of the other sign"
 ROUNDED = "rounded otherwise"
 
 
-def difference(before: Any, after: Any, scale: float) -> str | None:
+def difference(before: Any, after: Any, scale: float, computed_in: float = 0.0) -> str | None:
     """In what a value differs from the one before, or None.
 
     Parameters
     ----------
     scale
         The largest finite number among the operands: rounding is measured by it.
+    computed_in
+        The precision of the narrowest numbers that were computed on the way, as `precision_of` has it.
     """
     if isinstance(after, Failed) and isinstance(after.error, NotImplementedError):
         # an operation with C only
@@ -53,10 +60,12 @@ def difference(before: Any, after: Any, scale: float) -> str | None:
         return SHAPE
     if before.dtype.kind not in "fc":
         return None if np.array_equal(before, after) else VALUES
-    return _of_numbers(before, after, scale)
+    return _of_numbers(before, after, scale, computed_in)
 
 
-def _of_numbers(before: np.ndarray, after: np.ndarray, scale: float) -> str | None:
+def _of_numbers(
+    before: np.ndarray, after: np.ndarray, scale: float, computed_in: float
+) -> str | None:
     with np.errstate(all="ignore"):
         was, is_now = np.isfinite(before), np.isfinite(after)
         if (was & ~is_now).any():
@@ -71,11 +80,26 @@ def _of_numbers(before: np.ndarray, after: np.ndarray, scale: float) -> str | No
         precision = SLACK * np.finfo(before.dtype).eps
         old, new = before[was & is_now], after[was & is_now]
         apart, size = abs(old - new), np.maximum(abs(old), abs(new))
-        if (apart > precision * np.maximum(size, scale)).any():
+        if (apart > max(precision, SLACK * computed_in) * np.maximum(size, scale)).any():
             return VALUES
         if (~was & is_now).any():
             return MADE_FINITE
         return ROUNDED if (apart > precision * size).any() else None
+
+
+def precision_of(outputs: list[Variable]) -> float:
+    """Return the precision of the narrowest floats that operations compute for some variables."""
+    computed = {
+        getattr(v.type, "dtype", "bool")
+        for v in ancestors(outputs)
+        if v.owner and not _is_cast(v.owner.op)
+    }
+    floats = [dtype for dtype in computed if np.dtype(dtype).kind in "fc"]
+    return max((float(np.finfo(dtype).eps) for dtype in floats), default=0.0)
+
+
+def _is_cast(op: Op) -> bool:
+    return isinstance(op, Elemwise) and isinstance(op.scalar_op, Cast)
 
 
 def scale_of(values: list[Any]) -> float:

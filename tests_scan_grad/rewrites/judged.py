@@ -31,20 +31,24 @@ class Judgement:
         Their rewrites; none for all.
     kinds
         Their kinds.
-    recipe
-        A word of the name of their recipes, if not of all.
     reason
         Why.
+    recipe
+        A word of the name of their recipes, if not of all.
+    where
+        The mode in which they are none, or "alone"; if not in all.
     """
 
     rewrites: tuple[str, ...]
     kinds: tuple[str, ...]
     reason: str
     recipe: str = ""
+    where: str = ""
 
 
 ONE_ZERO = "as Theano: constants 0 and -0 are one constant"
 MORE_EXACT = "the difference from 1 is not taken, in which digits were lost"
+SIGN_OF_ZERO = "a quotient that is -0 has the logarithm -inf, though its sign says that it has none"
 AS_MANY_AS_NUMPY = "NumPy's functions take at most 32 operands"
 
 ORDER_ONLY = "the other order is seen by reductions only, whose results are compared too"
@@ -72,6 +76,19 @@ JUDGED = (
         MORE_EXACT,
     ),
     Judgement((OF_ALL,), (VALUES, NOT_FINITE, INFINITE), MORE_EXACT, "logarithms of"),
+    Judgement((), (INFINITE,), SIGN_OF_ZERO, "logarithms of products"),
+    Judgement(
+        ("local_log1p",),
+        (VALUES,),
+        "in modes casts are explicit, so that it computes in the dtype of the result",
+        where="alone",
+    ),
+    Judgement(
+        ("local_softmax_stabilize", "local_softmax_by_hand", OF_ALL),
+        (NEW_ERROR,),
+        "as Theano: the largest of no numbers is asked for",
+        "softmaxes by hand",
+    ),
     Judgement(
         ("local_log_sum_exp", OF_ALL),
         (NEW_ERROR,),
@@ -126,7 +143,8 @@ def judged(finding: Finding, recipe: str) -> str | None:
     if finding.kind in ALLOWED:
         return finding.kind
     for judgement in JUDGED:
-        if finding.kind in judgement.kinds and judgement.recipe in recipe:
+        fits = judgement.recipe in recipe and judgement.where in ("", finding.where)
+        if finding.kind in judgement.kinds and fits:
             if not judgement.rewrites or finding.rewrite in judgement.rewrites:
                 return judgement.reason
     return None

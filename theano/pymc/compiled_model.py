@@ -14,13 +14,13 @@ from nutpie.compile_pymc import CompiledPyMCModel, _prepare_dims_and_coords
 from theano.link.native import NotNativeError, c_function
 from theano.link.native.run.c_function import CFunction, python_parts
 from theano.link.native.runtime.load import symbol
-from theano.pymc.captured_variables import refuse_captured
 from theano.pymc.data import value_of_data
 from theano.pymc.density import compiled, density_and_gradient, is_random, of_sampler
 from theano.pymc.freezing import frozen
 from theano.pymc.kept_values import KeptValues, check_lengths, coordinates, function_of_posterior
 from theano.pymc.models import model_of
 from theano.pymc.points import Points, refuse_discrete
+from theano.pymc.refused_loops import refuse_loops
 from theano.pymc.starts import (
     FlatInitialPoint,
     InitialPoint,
@@ -198,7 +198,7 @@ def compile_model(
     """
     given = model_of(model, "compile_model")
     refuse_discrete(given)
-    refuse_captured(given)
+    refuse_loops(given)
     model = frozen(given, freeze_model)
     if default_initialization_strategy == "support_point" and jitter_rvs is None:
         jitter_rvs = model.free_RVs

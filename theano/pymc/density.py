@@ -17,12 +17,12 @@ from theano.compile.function import function
 from theano.compile.mode import Mode
 from theano.configparser import change_flags
 from theano.gradient import grad
-from theano.pymc.captured_variables import refuse_captured
 from theano.pymc.eigenvectors import warn_of_eigenvectors
 from theano.pymc.freezing import frozen
 from theano.pymc.models import model_of
 from theano.pymc.modes import with_conditions
 from theano.pymc.points import Points, joined, refuse_discrete
+from theano.pymc.refused_loops import refuse_loops
 from theano.pytensor_internals.graphs.annotations import only_result
 from theano.pytensor_internals.graphs.untraced import untraced
 from theano.scan_module.adopt import adopt
@@ -134,7 +134,7 @@ def logp_dlogp(model: Any = None, mode: Any = None, freeze_model: bool | None = 
     """
     model = model_of(model, "logp_dlogp")
     refuse_discrete(model)
-    refuse_captured(model)
+    refuse_loops(model)
     model = frozen(model, freeze_model)
     points = Points.of(model, model.initial_point(0))
     return LogDensity(compiled(model, points, density_and_gradient(model, points), mode), points)
@@ -142,7 +142,7 @@ def logp_dlogp(model: Any = None, mode: Any = None, freeze_model: bool | None = 
 
 def density_and_gradient(model: Any, points: Points) -> list[Variable]:
     """Return the log density and its gradient, computed from the vector of a point."""
-    refuse_captured(model)
+    refuse_loops(model)
     # PyMC simplifies a density before it takes the gradient, too, which keeps the numbers finite
     density = only_result(adopt(rewrite_pregrad(_log_density(model))))
     warn_of_eigenvectors(model, points, density)

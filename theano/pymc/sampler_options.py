@@ -11,6 +11,16 @@ from theano.support.formatting.nearest_name import did_you_mean
 # nutpie's own names of strategies -> its classes' names of them
 _ADAPTATIONS = {"low_rank": "LowRank", "flow": "Flow"}
 _SAMPLERS = {"mclmc": "PyMclmcSettings"}
+# arguments of nutpie.sample that `theano.pymc.sample` sets itself -> what to do
+_SET_OTHERWISE = {
+    "save_warmup": "give discard_tuned_samples=False to keep them",
+    "progress_bar": "give progressbar",
+    "progress_callback": "give progressbar",
+    "seed": "give random_seed",
+    "store_unconstrained": "give idata_kwargs={'include_transformed': True}",
+    "blocking": "call nutpie.sample(theano.pymc.compile_model(model), blocking=False)",
+    "return_raw_trace": "call nutpie.sample(theano.pymc.compile_model(model), return_raw_trace=True)",
+}
 # older names, which nutpie takes out before it fills in its settings
 _OLDER = frozenset(
     {"low_rank_modified_mass_matrix", "transform_adapt", "use_grad_based_mass_matrix"}
@@ -46,6 +56,11 @@ def refuse_unknown_options(options: Mapping[str, Any]) -> None:
     kind = getattr(_lib, _SAMPLERS.get(options.get("sampler", ""), "PyNutsSettings"))
     filled = getattr(kind, _ADAPTATIONS.get(options.get("adaptation", ""), "Diag"))(0)
     for name, value in options.items():
+        if name in _SET_OTHERWISE:
+            raise TypeError(
+                f"sample: expected arguments of pymc.sample, got {name}={value!r} of nutpie.sample;"
+                f" {_SET_OTHERWISE[name]}"
+            )
         if name in called or name in _OLDER:
             continue
         try:

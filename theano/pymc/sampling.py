@@ -12,10 +12,10 @@ from pymc.sampling.parallel import _cpu_count
 from pymc.util import get_random_generator
 
 from theano.link.native import NotNativeError
-from theano.pymc.captured_variables import refuse_captured
-from theano.pymc.models import check_names, model_of
+from theano.pymc.models import check_names, model_of, refuse_unknown
 from theano.pymc.modes import mode
 from theano.pymc.points import discrete_variables
+from theano.pymc.refused_loops import refuse_loops
 from theano.pymc.sampler_options import nutpie_options, refuse_unknown_options
 
 # PyMC's own, whose messages are shown where its samplers' are
@@ -29,7 +29,6 @@ _ONLY_PYMC: dict[str, Any] = {
     "init": "auto",
     "return_inferencedata": True,
     "keep_warning_stat": False,
-    "nuts_sampler_kwargs": None,
     "mp_ctx": None,
 }
 # of those, what other samplers have no use for
@@ -90,8 +89,12 @@ def sample(*given: Any, model: object = None, draws: int = 1000, **settings: Any
             model = argument
     model = model_of(model, "sample")
     _check_counts({"draws": draws, **settings})
-    refuse_captured(model)
+    refuse_loops(model)
     settings = check_names(model, settings)
+    _check_starts(model, settings.get("initvals"))
+    # PyMC's older name
+    if older := settings.pop("nuts_sampler_kwargs", None):
+        settings["nuts"] = {**older, **(settings.get("nuts") or {})}
     frozen = settings.pop("freeze_model", True)
     quiet = settings.get("quiet", False)
     reason = _reason_for_pymc(model, settings)
@@ -121,6 +124,14 @@ def _check_counts(settings: dict[str, Any]) -> None:
             raise TypeError(f"sample: {name} must be an int, but is {given!r}")
         if given < least:
             raise ValueError(f"sample: {name} must be {least} or more, but is {given}")
+
+
+def _check_starts(model: Any, initvals: Any) -> None:
+    """Raise a KeyError for initial values of variables that the model lacks."""
+    known = [*model.named_vars, *(v.name for v in model.value_vars)]
+    for starts in initvals if isinstance(initvals, list | tuple) else [initvals]:
+        names = [getattr(variable, "name", variable) for variable in starts or ()]
+        refuse_unknown("initvals", [name for name in names if name not in known], known)
 
 
 def _reason_for_pymc(model: Any, settings: dict[str, Any]) -> str | None:
