@@ -55,6 +55,7 @@ ORDER_ONLY = "the other order is seen by reductions only, whose results are comp
 
 JUDGED = (
     Judgement(("local_sort_under_reduce",), (VALUES,), ORDER_ONLY),
+    Judgement(("explicit_casts",), (VALUES,), ORDER_ONLY, "reductions of what is sorted"),
     Judgement(("local_odds_sigmoid", "local_inv_odds_sigmoid"), (VALUES, NOT_FINITE), MORE_EXACT),
     Judgement((OF_ALL,), (VALUES, NOT_FINITE), MORE_EXACT, "sigmoids"),
     Judgement((), (SIGN,), ONE_ZERO),
@@ -78,7 +79,7 @@ JUDGED = (
     Judgement((OF_ALL,), (VALUES, NOT_FINITE, INFINITE), MORE_EXACT, "logarithms of"),
     Judgement((), (INFINITE,), SIGN_OF_ZERO, "logarithms of products"),
     Judgement(
-        ("local_log1p",),
+        ("local_log1p", "local_add_neg_to_sub", "local_add_canonizer"),
         (VALUES,),
         "in modes casts are explicit, so that it computes in the dtype of the result",
         where="alone",

@@ -25,7 +25,8 @@ def sum_with_negative_term(fgraph: FunctionGraph, node: Apply) -> list[Variable]
         return None
     for term, other in (node.inputs, reversed(node.inputs)):
         positive = _negated(term)
-        if positive is None:
+        # the negation of a narrower integer may wrap
+        if positive is None or term.type.dtype != node.outputs[0].type.dtype:
             continue
         result: Any = sub(other, positive)
         if result.type == node.outputs[0].type:
