@@ -152,7 +152,7 @@ def test_the_cost_and_its_gradient_share_one_softmax():
     assert_allclose(cost, -np.log(probabilities[range(4), CLASSES]).mean())
     assert_allclose(of_scores, expected)
     assert_allclose(of_bias, expected.sum(0), atol=1e-15)
-    with pytest.raises(ValueError, match="a column for each row"):
+    with pytest.raises(ValueError, match="as many class numbers as rows"):
         f(SCORES, bias, CLASSES[:1])
 
 
