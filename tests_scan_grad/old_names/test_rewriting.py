@@ -174,6 +174,12 @@ def test_a_registered_rewrite_runs_here_and_not_in_pytensor(counted):
     assert counted.uses == 1
     theano.function([x], x + 1, mode=mode.excluding("only_here"))
     assert counted.uses == 1
+    theano.compile.optdb.remove_tags("a_test_that_counts", "fast_run")
+    theano.function([x], x + 1, mode=mode)
+    assert counted.uses == 1
+    theano.compile.optdb.add_tags("a_test_that_counts", "fast_run")
+    theano.function([x], x + 1, mode=mode)
+    assert counted.uses == 2
     assert "a_test_that_counts" in theano.compile.optdb
     assert "a_test_that_counts" not in pytensor.compile.mode.optdb
     assert "local_add_canonizer" in theano.compile.optdb["canonicalize"]

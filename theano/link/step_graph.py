@@ -60,12 +60,12 @@ class EqualSteps:
 @lru_cache(maxsize=GRAPHS_KEPT)
 def _rewritten(key: EqualSteps) -> FunctionGraph:
     graph = copy_of_graph_inside(key.op)
-    _rewriter(optdb.number_of_names()).rewrite(graph)
+    _rewriter(optdb.numbers_of_entries()).rewrite(graph)
     without_history(graph.apply_nodes)
     return graph
 
 
 @lru_cache(maxsize=1)
-def _rewriter(number_of_names: int) -> GraphRewriter:
-    """Return the rewrites of steps, chosen again when a rewrite was registered."""
+def _rewriter(numbers_of_entries: tuple[int, ...]) -> GraphRewriter:
+    """Return the rewrites of steps, chosen again when a rewrite was registered, or its tags changed."""
     return arranged(optdb.query(_REWRITES))

@@ -32,8 +32,8 @@ def chosen(database: RewriteDatabase, query: RewriteDatabaseQuery) -> GraphRewri
     tags = tuple(query.include), tuple(query.require), tuple(query.exclude)
     # which the database reads
     flags = config.optdb__max_use_ratio, config.optdb__position_cutoff
-    number = database.number_of_names()
-    return _kept(database, query.name, *tags, query.position_cutoff, flags, number)
+    numbers = database.numbers_of_entries()
+    return _kept(database, query.name, *tags, query.position_cutoff, flags, numbers)
 
 
 @lru_cache(maxsize=QUERIES_KEPT)
@@ -45,9 +45,9 @@ def _kept(
     exclude: Tags,
     position_cutoff: float,
     flags: tuple[float, float],
-    number_of_names: int,
+    numbers_of_entries: tuple[int, ...],
 ) -> GraphRewriter:
-    """Return what a query chooses; chosen again when a rewrite was registered."""
+    """Return what a query chooses; chosen again when a rewrite was registered, or its tags changed."""
     query = RewriteDatabaseQuery(include, require, exclude, position_cutoff=position_cutoff)
     query.name = name
     return arranged(database.query(query))

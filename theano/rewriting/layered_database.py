@@ -107,10 +107,10 @@ class LayeredDB(SequenceDB):
                 self._layers[rewriter.name].add_to(rewriter, q.subquery.get(rewriter.name, q))
         return chosen | super().__query__(q)
 
-    def number_of_names(self) -> int:
-        """Return how many names are registered here and in the other collection."""
+    def numbers_of_entries(self) -> tuple[int, ...]:
+        """Return how many rewrites each name and tag has, here and in the other collection."""
         self.complete()
-        return sum(map(of_pytensor.number_of_names, (self, self._base, *self._layers.values())))
+        return of_pytensor.numbers_of_entries(self, self._base, *self._layers.values())
 
     def __getitem__(self, name):
         if not holds(self, name) and name not in self._base:

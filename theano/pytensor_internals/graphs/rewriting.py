@@ -58,9 +58,9 @@ def nested_databases(*databases: RewriteDatabase) -> Iterator[RewriteDatabase]:
             waiting += [entry for entry in named if isinstance(entry, RewriteDatabase)]
 
 
-def number_of_names(database: RewriteDatabase) -> int:
-    """Return how many names are registered in a database, and in those that are in it."""
-    return sum(len(names_in(each)) for each in nested_databases(database))
+def numbers_of_entries(*databases: RewriteDatabase) -> tuple[int, ...]:
+    """Return how many rewrites each name and tag has in databases, and in those that are in them."""
+    return tuple(len(e) for each in nested_databases(*databases) for e in each.__db__.values())
 
 
 def excluding_what_lacks(
