@@ -9,6 +9,7 @@ from pytensor.graph.traversal import ancestors, apply_ancestors
 
 from theano.pytensor_internals.graphs.scan import Scan
 from theano.pytensor_internals.operations.tensor import RandomType
+from theano.scan_module.loop.roles import Roles, given_by
 from theano.source_locations.lines import users_line
 
 
@@ -41,11 +42,8 @@ def _refuse_skipped_taps(variable: Variable) -> None:
         if trace.owner is None or not isinstance(trace.owner.op, Scan):
             continue
         loop = trace.owner
-        several = loop.op.info.mit_sot_in_slices
-        position = loop.outputs.index(trace) - loop.op.info.n_mit_mot
-        if not 0 <= position < len(several):
-            continue
-        taps = (*sorted(several[position]), 0)
+        read = dict(zip(given_by(loop).states, Roles.of(loop.op).states, strict=True)).get(trace)
+        taps = (*sorted(read.reads), 0) if read is not None else ()
         if any(a + b != taps[0] for a, b in zip(taps, reversed(taps), strict=True)):
             raise ValueError(_of_taps(variable, loop, taps[:-1]))
 
