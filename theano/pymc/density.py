@@ -141,8 +141,10 @@ def logp_dlogp(model: Any = None, mode: Any = None, freeze_model: bool | None = 
 
 
 def density_and_gradient(model: Any, points: Points) -> list[Variable]:
-    """Return the log density and its gradient, computed from the vector of a point."""
-    refuse_loops(model)
+    """Return the log density and its gradient, computed from the vector of a point.
+
+    The caller has refused loops whose density is wrong, by the model that the user made.
+    """
     # PyMC simplifies a density before it takes the gradient, too, which keeps the numbers finite
     density = only_result(adopt(rewrite_pregrad(_log_density(model))))
     warn_of_eigenvectors(model, points, density)

@@ -27,11 +27,14 @@ class _Sampled:
     ----------
     generator
         The input.
+    advanced
+        The output that is its new value.
     before, after
         Its words, which the segment is given, and those that it returns.
     """
 
     generator: Variable
+    advanced: Variable
     before: Variable
     after: Variable
 
@@ -80,16 +83,16 @@ class PreparedSamples:
         if sampled is None:
             return None
         generators = {each.generator for each in sampled}
-        advanced = {k for k, v in enumerate(fgraph.outputs) if _is_generator(v, generators)}
+        advanced = {each.advanced for each in sampled}
+        kept = [k for k, v in enumerate(fgraph.outputs) if v not in advanced]
         inputs = [v for v in fgraph.inputs if v not in generators]
-        outputs = [v for k, v in enumerate(fgraph.outputs) if k not in advanced]
+        inputs += [each.before for each in sampled]
         place = {v: k for k, v in enumerate(inputs)}
-        kept = [k for k in range(len(fgraph.outputs)) if k not in advanced]
         calls = PreparedCalls.of(
             native,
-            [*inputs, *(each.before for each in sampled)],
-            [storage_map[v] for v in [*inputs, *(each.before for each in sampled)]],
-            [*outputs, *(each.after for each in sampled)],
+            inputs,
+            [storage_map[v] for v in inputs],
+            [*(fgraph.outputs[k] for k in kept), *(each.after for each in sampled)],
             {n: place[fgraph.inputs[updates[k]]] for n, k in enumerate(kept) if k in updates},
         )
         if calls is None:
@@ -152,9 +155,5 @@ def _sampled(
         own = output in updates and fgraph.inputs[updates[output]] is generator
         if not (own and node.op.inplace and generator in words):
             return None
-        found.append(_Sampled(generator, words[generator], after))
+        found.append(_Sampled(generator, node.outputs[0], words[generator], after))
     return found if len({each.generator for each in found}) == len(read) else None
-
-
-def _is_generator(variable: Variable, generators: set[Variable]) -> bool:
-    return variable.owner is not None and variable.owner.inputs[-1] in generators
