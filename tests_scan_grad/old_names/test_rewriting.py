@@ -167,6 +167,14 @@ def counted():
     theano.compile.optdb.remove_tags("a_test_that_counts", "fast_run", "only_here")
 
 
+def test_equal_modes_share_their_rewrites_whatever_was_asked_for_between():
+    mode = theano.compile.get_mode("FAST_RUN")
+    before = mode.optimizer
+    # no rewrite has the tag
+    assert mode.including("a_tag_of_this_test").optimizer is not before
+    assert theano.compile.get_mode("FAST_RUN").optimizer is before
+
+
 def test_a_registered_rewrite_runs_here_and_not_in_pytensor(counted):
     x = T.dvector("x")
     mode = theano.Mode(linker="py", optimizer="fast_run")

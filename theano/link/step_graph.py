@@ -66,6 +66,6 @@ def _rewritten(key: EqualSteps) -> FunctionGraph:
 
 
 @lru_cache(maxsize=1)
-def _rewriter(numbers_of_entries: tuple[int, ...]) -> GraphRewriter:
+def _rewriter(numbers_of_entries: tuple[tuple[int, ...], ...]) -> GraphRewriter:
     """Return the rewrites of steps, chosen again when a rewrite was registered, or its tags changed."""
     return arranged(optdb.query(_REWRITES))

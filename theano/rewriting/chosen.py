@@ -45,7 +45,7 @@ def _kept(
     exclude: Tags,
     position_cutoff: float,
     flags: tuple[float, float],
-    numbers_of_entries: tuple[int, ...],
+    numbers_of_entries: tuple[tuple[int, ...], ...],
 ) -> GraphRewriter:
     """Return what a query chooses; chosen again when a rewrite was registered, or its tags changed."""
     query = RewriteDatabaseQuery(include, require, exclude, position_cutoff=position_cutoff)

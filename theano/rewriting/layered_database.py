@@ -107,7 +107,7 @@ class LayeredDB(SequenceDB):
                 self._layers[rewriter.name].add_to(rewriter, q.subquery.get(rewriter.name, q))
         return chosen | super().__query__(q)
 
-    def numbers_of_entries(self) -> tuple[int, ...]:
+    def numbers_of_entries(self) -> tuple[tuple[int, ...], ...]:
         """Return how many rewrites each name and tag has, here and in the other collection."""
         self.complete()
         return of_pytensor.numbers_of_entries(self, self._base, *self._layers.values())

@@ -58,9 +58,19 @@ def nested_databases(*databases: RewriteDatabase) -> Iterator[RewriteDatabase]:
             waiting += [entry for entry in named if isinstance(entry, RewriteDatabase)]
 
 
-def numbers_of_entries(*databases: RewriteDatabase) -> tuple[int, ...]:
-    """Return how many rewrites each name and tag has in databases, and in those that are in them."""
-    return tuple(len(e) for each in nested_databases(*databases) for e in each.__db__.values())
+def numbers_of_entries(*databases: RewriteDatabase) -> tuple[tuple[int, ...], ...]:
+    """Return how many rewrites each name and tag has in databases, and in those that are in them.
+
+    A query adds the tags that it asks for, without a rewrite, behind the others: they do not count.
+    """
+    return tuple(map(_numbers_of_entries, nested_databases(*databases)))
+
+
+def _numbers_of_entries(database: RewriteDatabase) -> tuple[int, ...]:
+    numbers = [len(entries) for entries in database.__db__.values()]
+    while numbers and not numbers[-1]:
+        numbers.pop()
+    return tuple(numbers)
 
 
 def excluding_what_lacks(
