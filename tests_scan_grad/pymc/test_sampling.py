@@ -289,6 +289,22 @@ def test_a_frozen_model_says_how_to_change_its_data():
         frozen.with_data(x=np.arange(5.0))
 
 
+@pytest.mark.parametrize("freeze_model", [None, False])
+def test_a_model_without_data_says_what_makes_them(freeze_model):
+    with pm.Model() as model:
+        pm.Normal("y", pm.Normal("x"), observed=np.ones(3))
+    compiled = theano.pymc.compile_model(model, freeze_model=freeze_model)
+    with pytest.raises(KeyError, match=r"which has none: pm.Data\('y', ...\) makes"):
+        compiled.with_data(y=np.zeros(3))
+
+
+@pytest.mark.parametrize("odd", [np.nan, np.inf])
+def test_data_that_are_not_finite_are_named(odd):
+    compiled = theano.pymc.compile_model(of_data(5))
+    with pytest.raises(SamplingError, match=rf"Of the data given, x is {odd} at \[2\]\.$"):
+        compiled.with_data(x=np.array([0.0, 1.0, odd, odd, 2.0]))
+
+
 def test_coordinates_alone_are_frozen():
     with pm.Model(coords={"place": range(3)}) as model:
         pm.Normal("x", dims="place")

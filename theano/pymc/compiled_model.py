@@ -10,11 +10,12 @@ from typing import Any
 
 import numpy as np
 from nutpie.compile_pymc import CompiledPyMCModel, _prepare_dims_and_coords
+from pymc.exceptions import SamplingError
 
 from theano.link.native import NotNativeError, c_function
 from theano.link.native.run.c_function import CFunction, python_parts
 from theano.link.native.runtime.load import symbol
-from theano.pymc.data import value_of_data
+from theano.pymc.data import not_finite, value_of_data
 from theano.pymc.density import compiled, density_and_gradient, is_random, of_sampler
 from theano.pymc.freezing import frozen
 from theano.pymc.kept_values import KeptValues, check_lengths, coordinates, function_of_posterior
@@ -47,11 +48,14 @@ class CompiledModel(CompiledPyMCModel):
         Points at which chains may start.
     frozen
         Whether data and lengths are constants.
+    constant_data
+        The names of data that are constants for that reason.
     """
 
     points: Points | None = None
     starts: tuple[dict[str, Any], ...] = ()
     frozen: bool = False
+    constant_data: tuple[str, ...] = ()
 
     def with_data(
         self, *, coords: Mapping[str, Any] | None = None, **updates: Any
@@ -77,18 +81,8 @@ class CompiledModel(CompiledPyMCModel):
         """
         values = {variable: self.shared_data[key] for variable, key in self.shared_var_keys.items()}
         for name, value in updates.items():
-            named = [variable for variable in values if variable.name == name]
-            if not named and self.frozen:
-                raise KeyError(
-                    f"no data {name!r}: the model's data are constants of what was compiled;"
-                    " compile_model(..., freeze_model=False) leaves them to be changed"
-                )
-            if not named:
-                known = ", ".join(sorted(str(variable.name) for variable in values)) or "none"
-                raise KeyError(f"no data {name!r} in the model, which has {known}")
-            if len(named) > 1:
-                raise ValueError(f"{len(named)} data of the model are named {name!r}")
-            values[named[0]] = value_of_data(value, values[named[0]], name)
+            variable = self._data(name)
+            values[variable] = value_of_data(value, values[variable], name)
         density, draw = (f.with_values(values) for f in (self.logp_func, self.expand_func))
         assert self.points is not None
         try:
@@ -97,11 +91,32 @@ class CompiledModel(CompiledPyMCModel):
         except ValueError as error:
             given = ", ".join(f"{name} of shape {np.shape(v)}" for name, v in updates.items())
             raise ValueError(f"the model cannot take {given}: {error}") from error
+        except SamplingError as error:
+            odd = [entry for name, v in updates.items() if (entry := not_finite(v, name))]
+            if not odd:
+                raise
+            raise SamplingError(f"{error} Of the data given, {' and '.join(odd)}.") from None
         changed = _called(density, draw, self.n_dim, kept) | {
             "shared_data": {self.shared_var_keys[v]: value for v, value in values.items()},
             "_coords": coordinates(kept, self.dims or {}, self.coords or {}, coords or {}),
         }
         return replace(self, **changed)
+
+    def _data(self, name: str) -> Any:
+        """Return the variable of the data of a name."""
+        named = [variable for variable in self.shared_var_keys if variable.name == name]
+        if len(named) > 1:
+            raise ValueError(f"{len(named)} data of the model are named {name!r}")
+        if named:
+            return named[0]
+        if name in self.constant_data:
+            raise KeyError(
+                f"no data {name!r}: the model's data are constants of what was compiled;"
+                " compile_model(..., freeze_model=False) leaves them to be changed"
+            )
+        known = ", ".join(sorted(str(variable.name) for variable in self.shared_var_keys))
+        has = known or f"none: pm.Data({name!r}, ...) makes values that can be changed"
+        raise KeyError(f"no data {name!r} in the model, which has {has}")
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Be pickled without what is an address in this process."""
@@ -242,5 +257,6 @@ def compile_model(
         points=points,
         starts=tuple(starts),
         frozen=model is not given,
+        constant_data=() if model is given else tuple(data.name for data in given.data_vars),
         **_called(computed, drawn, points.count, kept),
     )

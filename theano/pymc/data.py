@@ -46,6 +46,15 @@ def value_of_data(value: Any, before: np.ndarray, name: str) -> np.ndarray:
     return made
 
 
+def not_finite(value: Any, name: str) -> str | None:
+    """Return which entry of data is not finite, in words, or None."""
+    found = np.argwhere(~np.isfinite(np.asarray(value)))
+    if not len(found):
+        return None
+    at = tuple(map(int, found[0]))
+    return f"{name} is {np.asarray(value)[at]}{_place(at)}"
+
+
 def _place(at: Any) -> str:
     place = ", ".join(map(str, at))
     return f" at [{place}]" if place else ""
