@@ -1,4 +1,4 @@
-"""A release of PyTensor: fetched by the package's name, copied and patched."""
+"""A release of PyTensor or PyMC: fetched by the package's name, copied and patched."""
 
 from __future__ import annotations
 
@@ -15,7 +15,10 @@ from pathlib import Path
 from tests_scan_grad.upstream.fetch import cache_folder
 
 # Release -> the oldest Python that it installs on
-OLDEST_PYTHON = {"3.0.7": (3, 11), "3.3.7": (3, 12)}
+OLDEST_PYTHON = {"3.0.7": (3, 11), "3.3.7": (3, 12), "6.4.0": (3, 12)}
+
+# Release -> whose it is, if not PyTensor's
+PROJECTS = {"6.4.0": "pymc"}
 
 
 class CheckError(Exception):
@@ -40,6 +43,11 @@ class Release:
     python: str
     package: Path
 
+    @property
+    def project(self) -> str:
+        """The package's name."""
+        return PROJECTS.get(self.version, "pytensor")
+
     def copy(self, target: Path, patches: Iterable[Path]) -> Path:
         """Copy the package into a folder, to be put on PYTHONPATH, and apply patches.
 
@@ -50,7 +58,7 @@ class Release:
         """
         target.mkdir(parents=True)
         shutil.copytree(
-            self.package, target / "pytensor", ignore=shutil.ignore_patterns("__pycache__")
+            self.package, target / self.project, ignore=shutil.ignore_patterns("__pycache__")
         )
         for patch in patches:
             # A folder inside a repository is not looked up as one.
@@ -110,13 +118,14 @@ def fetch(version: str, python: str | None = None) -> Release:
     python
         An interpreter to make that environment with, if the one found should not be used.
     """
-    if python is None and _installed_here() == version:
-        return Release(version, sys.executable, Path(sysconfig.get_path("purelib")) / "pytensor")
+    project = PROJECTS.get(version, "pytensor")
+    if python is None and _installed_here(project) == version:
+        return Release(version, sys.executable, Path(sysconfig.get_path("purelib")) / project)
     interpreter = python or _interpreter(version)
-    environment = cache_folder().parent / "patches" / f"pytensor-{version}"
+    environment = cache_folder().parent / "patches" / f"{project}-{version}"
     inside = str(environment / "bin" / "python")
     if not (environment / "complete").exists():
-        packages = [f"pytensor=={version}", "pytest"]
+        packages = [f"{project}=={version}", "pytest"]
         for command in (
             [interpreter, "-m", "venv", "--clear", str(environment)],
             [inside, "-m", "pip", "install", "--quiet", *packages],
@@ -126,13 +135,13 @@ def fetch(version: str, python: str | None = None) -> Release:
                 raise CheckError(f"{' '.join(command)} failed:\n{done.stdout[-2000:]}")
         (environment / "complete").touch()
     where = "import sysconfig; print(sysconfig.get_path('purelib'))"
-    package = Path(_run([inside, "-c", where]).stdout.strip()) / "pytensor"
+    package = Path(_run([inside, "-c", where]).stdout.strip()) / project
     return Release(version, inside, package)
 
 
-def _installed_here() -> str | None:
+def _installed_here(project: str) -> str | None:
     try:
-        return importlib.metadata.version("pytensor")
+        return importlib.metadata.version(project)
     except importlib.metadata.PackageNotFoundError:
         return None
 
@@ -145,7 +154,7 @@ def _interpreter(version: str) -> str:
         if _run([candidate, "-c", question]).returncode == 0:
             return candidate
     raise CheckError(
-        f"PyTensor {version} needs Python {'.'.join(map(str, oldest))} or later with its venv "
+        f"{PROJECTS.get(version, 'pytensor')} {version} needs Python {'.'.join(map(str, oldest))} or later with its venv "
         "module; none was found. --python names one"
     )
 

@@ -1,4 +1,4 @@
-"""The folders of changes offered to PyTensor: each is complete, and its parts can be read.
+"""The folders of changes offered to PyTensor and PyMC: each is complete, and its parts can be read.
 
 Whether they do what they say is for ``python -m patches.check``.
 """
