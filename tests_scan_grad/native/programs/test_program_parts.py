@@ -82,6 +82,21 @@ def test_what_a_long_segment_computes_is_in_another_part(short_parts):
 
 
 @pytest.mark.short_segments
+def test_nothing_that_repeats_is_left_unoptimized(monkeypatch):
+    """Few statements, each of many lines: what computes them is a function of its own."""
+    monkeypatch.setattr(segment, "LINES_OF_ITS_OWN", 20)
+    x, y = (T.TensorType("float64", shape=(7,))(name) for name in "xy")
+    f = theano.function([x, y], [T.tanh(x).sum(), T.exp(y)[::-1], T.cumsum(x * y)], mode="NATIVE")
+    once = re.findall(r"^(?:TN_SHARED )?TN_ONCE int64_t .*?^}$", source(f), re.M | re.S)
+    assert once and not any("for (" in function for function in once)
+    value = np.linspace(-1, 1, 7)
+    found = f(value, value)
+    np.testing.assert_allclose(found[0], np.tanh(value).sum(), atol=1e-14)
+    np.testing.assert_allclose(found[1], np.exp(value[::-1]))
+    np.testing.assert_allclose(found[2], np.cumsum(value * value))
+
+
+@pytest.mark.short_segments
 def test_a_short_segment_is_one_optimized_function():
     x = T.vector("x")
     text = source(theano.function([x], T.exp(x) + 1, mode="NATIVE"))

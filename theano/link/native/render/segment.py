@@ -32,10 +32,11 @@ from theano.link.native.statements.base import as_kind, of_kind
 from theano.link.native.statements.step_blocks import StepBlocks
 from theano.support.data_classes import dataclass
 
-# A segment of more lines only calls what others do: the C compiler need not optimize it, which
-# takes longer than all that it calls.
+# A segment of more lines, without those of its statements, only calls what others do: the C compiler
+# need not optimize it, which takes longer than all that it calls.
 LINES_WORTH_OPTIMIZING = 150
-# So many lines that compute are a separate function, which another compiler takes.
+# So many lines that compute are a separate function, which another compiler takes; it is not optimized
+# either, so that none of its statements may be among these lines.
 LINES_OF_ITS_OWN = 300
 # Shared variables and the like are written from here on: all of them, or none.
 COMMIT = "if (runtime->commit()) { status = TN_INTERRUPTED; goto end; }"
@@ -69,6 +70,9 @@ def emit_segment(
     places = [*_outputs(segment), *pointers(segment)]
     long = len(before) + len(places) + len(parts) > LINES_WORTH_OPTIMIZING
     calls = repeated.written(segment, parts, fewest=1 if long else 2)
+    if not long and len(places) + len(calls.lines) > LINES_OF_ITS_OWN:
+        long = True
+        calls = repeated.written(segment, parts, fewest=1)
     names = [*calls.names, *sorted(_names_of_blocks(step))]
     ends = bool(step.errors or step.loops or commit is not None)
     computing = None
