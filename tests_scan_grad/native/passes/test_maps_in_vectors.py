@@ -73,6 +73,25 @@ def test_operations_that_vectors_have(build, expected, dtype):
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_a_condition_that_is_one_number_is_a_mask(dtype):
+    """As what is checked of a distribution's parameters, which makes all of a density infinite."""
+    x, s = pt.vector("x", dtype=dtype), pt.scalar("s", dtype=dtype)
+    valid = pt.all(pt.stack([s > 0, s < 9]))
+    value = pt.switch(valid, pt.exp(x), -np.inf)
+    either = pt.switch(pt.and_(valid, x > 0), pt.exp(x) * s, 1.0)
+    function = compiled([x, s], [value, either])
+    assert "const __auto_type m0 = " in source(function)
+    values = numbers(101, dtype=dtype)
+    for number in (2.0, -1.0, 10.0):
+        found = function(values, dtype_number(dtype, number))
+        right = 0 < number < 9
+        expected = np.exp(values) if right else np.full_like(values, -np.inf)
+        np.testing.assert_allclose(found[0], expected, rtol=1e-6)
+        expected = np.where(right & (values > 0), np.exp(values) * number, 1)
+        np.testing.assert_allclose(found[1], expected, rtol=1e-6)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_quotients_by_one_number_are_those_of_division(dtype):
     x, s = pt.vector("x", dtype=dtype), pt.scalar("s", dtype=dtype)
     function = compiled([x, s], x / s)

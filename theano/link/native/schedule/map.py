@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
+import pytensor.scalar as ps
+
 from theano.link.native.ir.ir import Compute, Scalar, View
 from theano.link.native.ir.layout import Product
 from theano.link.native.ir.loop_nests import (
@@ -21,7 +23,7 @@ from theano.link.native.ir.loop_nests import (
     times,
 )
 from theano.link.native.ir.partitions import Share
-from theano.link.native.ir.scalar_expressions import Expression
+from theano.link.native.ir.scalar_expressions import Expression, expression_of
 from theano.link.native.ir.scalar_types import FLOATS
 from theano.link.native.ir.sizes import Sizes
 from theano.link.native.ir.symbolic import Size
@@ -36,6 +38,7 @@ _MANY = 64
 _OF_MASKS = "and", "or", "exclusive or", "invert", "==", "!=", "add", "multiply", "first", "second"
 # What names of numbers begin with that are held for all elements.
 _LETTERS = {Kind.VECTOR: "s", Kind.DIVISOR: "d"}
+_ZERO = Scalar("0.0", "float64", invariant=True, literal=0.0)
 
 
 @schedules(Map)
@@ -124,18 +127,31 @@ class Elements:
         loaded = sorted(set(self.loads.values()))
         before = [self._let_load(k, strides, Kind.VECTOR) for k in loaded if not strides[k].factor]
         held: dict[tuple[str, str, Kind], Local] = {}
+        masks: dict[str, Local] = {}
         of_operands: dict[tuple[int, int], Local] = {}
+
+        def hold(operand: Scalar, kind: Kind = Kind.VECTOR) -> Local:
+            # the text of a literal distinguishes zeros of either sign
+            key = operand.expression, operand.dtype, kind
+            if key not in held:
+                held[key] = Local(f"{_LETTERS[kind]}{len(held)}", str(self._dtype))
+                before.append(Let(held[key].name, held[key].dtype, operand, kind))
+            return held[key]
+
+        body = [self._let_lanes(k, strides) for k in loaded if strides[k].factor]
         for compute in self.statement.body:
             for position, operand in enumerate(compute.operands):
-                if isinstance(operand, Scalar) and compute.operation.in_vectors:
-                    kind = self._held_in(compute, position)
-                    # the text of a literal distinguishes zeros of either sign
-                    key = operand.expression, operand.dtype, kind
-                    if key not in held:
-                        held[key] = Local(f"{_LETTERS[kind]}{len(held)}", str(self._dtype))
-                        before.append(Let(held[key].name, held[key].dtype, operand, kind))
-                    of_operands[id(compute), position] = held[key]
-        body = [self._let_lanes(k, strides) for k in loaded if strides[k].factor]
+                if not isinstance(operand, Scalar) or not compute.operation.in_vectors:
+                    continue
+                number = hold(operand, self._held_in(compute, position))
+                if operand.dtype == "bool" and _is_condition(compute, position):
+                    # all lanes of a mask are the number, which is 1 or 0
+                    if number.name not in masks:
+                        masks[number.name] = Local(f"m{len(masks)}", "bool")
+                        is_true = Apply(_not_equal(number.dtype), (number, hold(_ZERO)))
+                        body.append(Let(masks[number.name].name, "bool", is_true))
+                    number = masks[number.name]
+                of_operands[id(compute), position] = number
         return before, body + self._computed(strides, of_operands)
 
     def _let_lanes(self, k: int, strides: list[Product]) -> Node:
@@ -197,6 +213,16 @@ def _vector_type(statement: Map, dtypes: Iterable[str]) -> str | None:
     return dtype if all(_takes_vectors(compute, dtype) for compute in statement.body) else None
 
 
+def _not_equal(dtype: str) -> Expression:
+    return expression_of(ps.neq, [dtype, dtype], "bool")
+
+
+def _is_condition(compute: Compute, position: int) -> bool:
+    """Return whether a computation reads an operand as a mask."""
+    operation = compute.operation
+    return operation.operand_dtype == "bool" or (operation.takes_boolean and position == 0)
+
+
 def _takes_vectors(compute: Compute, dtype: str) -> bool:
     """Return whether what a computation takes and gives is of a type, or the booleans of conditions.
 
@@ -209,8 +235,8 @@ def _takes_vectors(compute: Compute, dtype: str) -> bool:
     if of_booleans and operation.operation not in _OF_MASKS:
         return False
     for position, operand in enumerate(compute.operands):
-        boolean = of_booleans or (operation.takes_boolean and position == 0)
-        is_mask = not isinstance(operand, Scalar) and operand.dtype == "bool"
+        boolean = _is_condition(compute, position)
+        is_mask = operand.dtype == "bool" and (boolean or not isinstance(operand, Scalar))
         if is_mask and operation.in_vectors:
             continue
         if boolean or (not isinstance(operand, Scalar) and operand.dtype != dtype):
