@@ -12,6 +12,7 @@ from theano.link.native.lowering.loop import Loop
 from theano.link.native.lowering.segment import Segment
 from theano.link.native.passes.block_steps import block_steps
 from theano.link.native.passes.column_products import split_products
+from theano.link.native.passes.columns_apart import put_columns_apart
 from theano.link.native.passes.compute_again import compute_again
 from theano.link.native.passes.dead_values import eliminate_dead_values
 from theano.link.native.passes.forward_copies import forward_copies
@@ -55,6 +56,7 @@ PASSES = (
     Pass(reshape_maps, (Segment,)),
     Pass(forward_copies, (Segment,)),
     Pass(compute_repeated_once, (Segment,)),
+    Pass(put_columns_apart, (Segment,)),
     Pass(unroll_short_reductions, (Segment,)),
     Pass(slice_maps, (Loop, Segment)),
     Pass(forward_copies, (Segment,)),

@@ -64,6 +64,8 @@ def _is_shared(lowered: Loop | Segment, reduction: Reduce) -> bool:
     """
     if isinstance(reduction.target, Scalar):
         return isinstance(lowered, Segment)
+    if not reduction.kept:
+        return False
     return isinstance(lowered, Loop) or reduction.source.ndim - 1 in reduction.axes
 
 

@@ -25,9 +25,9 @@ from theano.link.native.statements.base import of_kind
 from theano.link.native.statements.map import Map
 from theano.link.native.statements.reduce import Reduce
 
-# elements that are read one by one
-_MOST = 8
-_OPERATIONS = {
+# so many elements are read one by one
+LONGEST = 8
+OPERATIONS = {
     "add": ps.add,
     "multiply": ps.mul,
     "maximum": ps.maximum,
@@ -49,13 +49,9 @@ def _is_short(statement: Reduce, sizes: Sizes) -> bool:
     target, source = statement.target, statement.source
     reduced = [sizes.find(source.shape[axis]) for axis in statement.axes]
     known = [size for size in reduced if isinstance(size, int)]
-    if not known or len(known) < len(reduced) or not 2 <= prod(known) <= _MOST:
+    if not known or len(known) < len(reduced) or not 2 <= prod(known) <= LONGEST:
         return False
-    if (
-        not isinstance(target, View)
-        or None in target.axes
-        or statement.operation not in _OPERATIONS
-    ):
+    if not isinstance(target, View) or None in target.axes or statement.operation not in OPERATIONS:
         return False
     if sizes.known_below(source.shape, FEW) or not begins_before_statements(source, sizes):
         return False
@@ -77,7 +73,7 @@ def _map_of(step: Step, statement: Reduce) -> Map:
     source, target = statement.source, statement.target
     assert isinstance(target, View)
     dtype, shape = source.dtype, tuple(source.shape[d] for d in statement.kept)
-    expression = expression_of(_OPERATIONS[statement.operation], [dtype, dtype], dtype)
+    expression = expression_of(OPERATIONS[statement.operation], [dtype, dtype], dtype)
     first, *others = _elements(step, statement)
     body: list[Compute] = []
     so_far: View | Compute = first
