@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 
 import numpy as np
@@ -14,6 +15,7 @@ from pytensor.compile.mode import Mode  # noqa: E402
 
 import theano.pymc  # noqa: E402
 from tests_scan_grad.pymc import models_of_choices, models_of_counts  # noqa: E402
+from theano.link.native import source  # noqa: E402
 
 MODELS = models_of_counts.MODELS | models_of_choices.MODELS
 # PyTensor's rewrites, and Python, which needs no compiler
@@ -53,3 +55,16 @@ def test_densities_and_gradients(name):
 @pytest.mark.parametrize("name", [name for k, name in enumerate(MODELS) if k % 3])
 def test_densities_and_gradients_of_more_models(name):
     assert_same(name)
+
+
+def test_a_mixture_is_one_pass_over_its_points():
+    """Its terms are no matrix, and its gradient goes not through the largest of them."""
+    points = np.random.default_rng(2).normal(size=211)
+    with pm.Model() as model:
+        weights, sd = pm.Dirichlet("weights", np.ones(3)), pm.HalfNormal("sd", shape=3)
+        pm.NormalMixture("y", weights, pm.Normal("means", shape=3), sigma=sd, observed=points)
+    text = source(theano.pymc.logp_dlogp(model).function)
+    assert not re.search(r"\bi0 \* 3\b", text)
+    (terms,) = re.findall(r"<= 211; i \+= TN_WIDTH_F64.*?^ *}$", text, re.M | re.S)[:1]
+    # of each point's terms and of their shares
+    assert terms.count("tn_v_exp_f64(") == 6 and terms.count("tn_v_log_f64(") == 1

@@ -26,6 +26,7 @@ from theano.pymc.refused_loops import refuse_loops
 from theano.pytensor_internals.graphs.annotations import only_result
 from theano.pytensor_internals.graphs.untraced import untraced
 from theano.scan_module.adopt import adopt
+from theano.scan_module.gradient.rules.symbolic_gradients import OF_GRAPHS, with_rules
 from theano.source_locations.lines import copy_lines
 
 _NUMBERS = np.dtype("float64")
@@ -147,6 +148,8 @@ def density_and_gradient(model: Any, points: Points) -> list[Variable]:
     """
     # PyMC simplifies a density before it takes the gradient, too, which keeps the numbers finite
     density = only_result(adopt(rewrite_pregrad(_log_density(model))))
+    # mixtures are sums of exponentials, whose gradient PyTensor takes through their maximum
+    (density,), _ = with_rules([density], OF_GRAPHS)
     warn_of_eigenvectors(model, points, density)
     gradients = grad(density, list(points.variables), disconnected_inputs="ignore")
     return points.of_vector([density, joined(gradients)])

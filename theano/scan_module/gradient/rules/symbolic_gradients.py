@@ -23,13 +23,16 @@ def _rule_of(operator: Callable[[Op], Op]) -> Rule:
     return lambda node, inputs: only_result(operator(node.op)(*inputs))
 
 
-RULES: Mapping[type, Rule] = {
-    **{kind: _rule_of(operator) for kind, operator in GRADIENT_RULES.items()},
-    Dot: rows_times_vector,
+# of operators that are graphs
+OF_GRAPHS: Mapping[type, Rule] = {
+    kind: _rule_of(operator) for kind, operator in GRADIENT_RULES.items()
 }
+RULES: Mapping[type, Rule] = {**OF_GRAPHS, Dot: rows_times_vector}
 
 
-def with_rules(outputs: Sequence[Variable]) -> tuple[list[Variable], dict[Variable, Variable]]:
+def with_rules(
+    outputs: Sequence[Variable], rules: Mapping[type, Rule] = RULES
+) -> tuple[list[Variable], dict[Variable, Variable]]:
     """Return outputs whose operators have these rules.
 
     Returns
@@ -42,7 +45,7 @@ def with_rules(outputs: Sequence[Variable]) -> tuple[list[Variable], dict[Variab
     made: dict[Variable, Variable] = {}
     for node in order_of(outputs):
         inputs = [made.get(variable, variable) for variable in node.inputs]
-        rule = RULES.get(type(node.op))
+        rule = rules.get(type(node.op))
         ruled = None if rule is None else rule(node, inputs)
         if ruled is not None:
             results = [ruled]
