@@ -205,7 +205,8 @@ class Function(CheckedFunction):
 
     def _next_prepared(self) -> Callable[..., Any] | None:
         """Return what makes the next calls whose arguments need no more than a look."""
-        prepared = self._prepared_calls.next_call() if self.vm.allow_gc else None  # type: ignore[attr-defined]
+        is_plain = self.vm.allow_gc and not self.profile  # type: ignore[attr-defined]
+        prepared = self._prepared_calls.next_call() if is_plain else None
         if prepared is None or self._reads_arguments_only:
             # no two calls share memory
             return prepared

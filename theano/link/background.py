@@ -78,6 +78,8 @@ _idle: list[_Helper] = []
 _running: list[_Helper] = []
 # Whether this process was forked from one in which XLA's threads had been started
 _without_threads = False
+# Is empty where a program can be called at once, without a look at the two above
+obstacles: list[Any] = []
 
 
 def interruptibly(call: Callable[[], Any]) -> Any:
@@ -132,6 +134,7 @@ def wait_for_background() -> None:
             raise
         if ended:
             _running.remove(helper)
+            obstacles.remove(helper)
             _idle.append(helper)
 
 
@@ -162,6 +165,7 @@ def _leave_running(helper: _Helper) -> None:
         # before those of JAX, which was imported earlier
         atexit.unregister(_wait_at_exit)
         atexit.register(_wait_at_exit)
+    obstacles.append(helper)
     _running.append(helper)
 
 
@@ -188,6 +192,7 @@ def _after_fork() -> None:
     _running.clear()
     backends = getattr(sys.modules.get("jax._src.xla_bridge"), "_backends", None)
     _without_threads = _without_threads or bool(backends)
+    obstacles[:] = [_without_threads] if _without_threads else []
 
 
 if hasattr(os, "register_at_fork"):

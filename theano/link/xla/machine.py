@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from types import SimpleNamespace
 from typing import Any
@@ -27,6 +27,7 @@ from theano.link.xla.host import HostProgram
 from theano.link.xla.interpret import NodeFailed, compute
 from theano.link.xla.jax_library import require_jax
 from theano.link.xla.plan import Plan, Stage, make_plan
+from theano.link.xla.prepared import PreparedCalls
 from theano.link.xla.repeated import Known, RepeatedCalls
 from theano.link.xla.sizes import Largest
 
@@ -82,6 +83,20 @@ class Machine:
         self._repeated: RepeatedCalls | None = None
         if RepeatedCalls.is_possible(self.plan, self.programs, self.values):
             self._repeated = RepeatedCalls(self.plan, self.programs[0], self.values)
+        self._prepared: PreparedCalls | None = None
+
+    def prepare_for(self, arguments: Mapping[int, bool]) -> PreparedCalls | None:
+        """Return what prepares the calls of the function that the machine runs; None where none are.
+
+        Parameters
+        ----------
+        arguments
+            Of each input that is an argument the position, and whether a number is one, too.
+        """
+        repeated, values = self._repeated, self.values
+        if repeated is not None and PreparedCalls.is_possible(repeated, values, arguments):
+            self._prepared = PreparedCalls(repeated, values, arguments)
+        return self._prepared
 
     def _program(self, stage: Stage, last: bool) -> Any:
         if not stage.on_device:
@@ -109,7 +124,10 @@ class Machine:
                 with self.values.precision_in_use():
                     self.values.store(self._run())
             else:
-                self._store(self._run_again(known))
+                made = self._run_again(known)
+                self._store(made)
+                if self._prepared is not None and known.values is not None:
+                    self._prepared.learn(known.program, made)
         except (RuntimeError, ValueError, MemoryError) as error:
             self._name_memory(error)
             raise

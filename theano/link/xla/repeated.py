@@ -89,12 +89,24 @@ class RepeatedCalls:
         Of one stage, as `is_possible` says.
     program : DeviceProgram
     values : DeviceValues
+
+    Attributes
+    ----------
+    inputs
+        What the program is called with.
+    order
+        For each output of the function its position among those of the program.
+    decided_by_value
+        The inputs of the function whose values decide the program.
+    calls
+        The numbers of calls, by which the program that was not used for longest is found.
     """
 
     def __init__(self, plan: Plan, program: DeviceProgram, values: DeviceValues):
         (stage,) = plan.stages
         self._program, self._values, self._device = program, values, {values.device}
         by_value, by_shape = _what_decides(plan.before_call)
+        self.inputs, self.decided_by_value, self.calls = stage.inputs, by_value, program.calls
         read = dict.fromkeys((*stage.inputs, *by_shape, *by_value))
         self._reads = [
             Read(
@@ -107,7 +119,7 @@ class RepeatedCalls:
         ]
         made = {variable: k for k, variable in enumerate(stage.outputs)}
         self._given = len(stage.inputs)
-        self._order = [made[variable] for variable in values.fgraph.outputs]
+        self.order = [made[variable] for variable in values.fgraph.outputs]
         self._known: dict[Any, Known] = {}
         self._key: Any = None
 
@@ -155,10 +167,10 @@ class RepeatedCalls:
         else:
             self._program.note_use(program)
             made = program.callable()(*known.filled())
-        return [made[k] for k in self._order]
+        return [made[k] for k in self.order]
 
     def _update(self, made: Sequence[Any]) -> None:
-        self._values.replace_shared([made[k] for k in self._order])
+        self._values.replace_shared([made[k] for k in self.order])
 
     def _run_first(self, known: Known) -> list[Any]:
         """Run a program whose arguments have no places, and give them such if they are small."""

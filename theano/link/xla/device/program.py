@@ -212,7 +212,7 @@ class DeviceProgram:
         self.stage, self.overwritten, self.context = stage, tuple(overwritten), context
         self.arguments = arguments
         self.specialisations: dict[Any, Specialisation] = {}
-        self._most, self._calls, self._has_warned = int(config.xla.programs), count(), False
+        self._most, self.calls, self._has_warned = int(config.xla.programs), count(), False
 
     def prepared(self, values: Sequence[Any], static: Sequence[Any]) -> Call:
         """Return the call that computes the outputs; NumPy arrays are transferred."""
@@ -236,7 +236,7 @@ class DeviceProgram:
 
     def note_use(self, program: Specialisation) -> None:
         """Note that a program is the one that was used last."""
-        program.used = next(self._calls)
+        program.used = next(self.calls)
 
     def _key(self, values: Sequence[Any], static: Sequence[Any]) -> Any:
         return (

@@ -99,6 +99,11 @@ class DeviceValues:
         self._kept_outputs = [k for k, place in enumerate(self._places) if place.is_kept]
         self._is_plain = all(place.is_array and place.device is None for place in self._places)
 
+    @property
+    def keeps_updates(self) -> bool:
+        """Return whether all outputs are arrays, of which those that replace shared variables stay on the device."""
+        return self._is_plain and all(is_kept for _, _, is_kept in self._replaced)
+
     @contextlib.contextmanager
     def precision_in_use(self) -> Iterator[None]:
         """Have JAX compute in the declared dtypes, with the flags' precision."""
@@ -173,7 +178,7 @@ class DeviceValues:
         if not self._is_plain:
             self.store(outputs)
             return
-        taken = {id(outputs[k]) for k in self._kept_outputs}
+        others = {id(outputs[k]) for k in self._kept_outputs}
         # before any is stored: all shared variables get their new values, or none
         for value in outputs:
             value.block_until_ready()
@@ -182,18 +187,18 @@ class DeviceValues:
             if place.is_kept:
                 keep(place.cell, value)
             else:
-                place.cell[0] = _taken(value, taken)
+                place.cell[0] = taken(value, others)
 
     def store(self, outputs: Sequence[Any]) -> None:
         """Put the outputs into the function's storage: on the host unless their type says where."""
         on_cpu = self.device.platform == "cpu"
-        taken = {id(outputs[k]) for k in self._kept_outputs}
+        others = {id(outputs[k]) for k in self._kept_outputs}
         for place, value in zip(self._places, outputs, strict=True):
             if place.is_kept and is_traced(value):
                 keep(place.cell, value)
             elif self._may_be_taken(place, value):
                 value.block_until_ready()
-                place.cell[0] = _taken(value, taken)
+                place.cell[0] = taken(value, others)
             else:
                 place.cell[0] = self._as_stored(place, value)
         if on_cpu:
@@ -222,12 +227,12 @@ class DeviceValues:
         return np.asarray(value) if place.is_array else value
 
 
-def _taken(value: object, taken: set[int]) -> np.ndarray:
-    """Return the elements of a computed array of the CPU, in its own memory unless that is taken already."""
+def taken(value: object, others: set[int]) -> np.ndarray:
+    """Return the elements of a computed array of the CPU, in its own memory unless another one has that."""
     seen = np.asarray(value)
-    if seen.nbytes < LEAST_TAKEN or id(value) in taken:
+    if seen.nbytes < LEAST_TAKEN or id(value) in others:
         return seen.copy()
-    taken.add(id(value))
+    others.add(id(value))
     return np.asarray(_Memory(value, seen))
 
 
