@@ -28,6 +28,10 @@ GARBAGE_TO_OTHERS = 2
 # them where there are many others, so that collections stay the same small part of the time.
 OBJECTS_BETWEEN_FULL_COLLECTIONS = 2_000_000
 NEW_TO_OTHERS = 0.5
+# Rewriting and lowering leave nodes and statements that refer to each other. Collected when a function
+# is compiled, among what is new only, they leave their room to the next function; later they are
+# among objects that stay, and their room is lost. Of large functions they are the smaller part.
+MOST_OBJECTS_COLLECTED_AT_ONCE = 50_000
 # Python 3.12 itself has a few hundred immortal objects frozen; a program freezes all that it has.
 FROZEN_BY_PYTHON = 2000
 
@@ -88,6 +92,8 @@ def _count_as_dead(objects: int) -> None:
 def _count_as_old() -> None:
     """Have Python take all objects for old ones, or look at all of them if it is time to."""
     made = gc.get_count()[0]
+    if made < MOST_OBJECTS_COLLECTED_AT_ONCE:
+        made -= gc.collect(0)
     _objects.new += made
     _objects.unclaimed += made
     if _much_is_garbage() or _objects.new > _new_between_full_collections():

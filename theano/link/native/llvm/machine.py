@@ -7,10 +7,13 @@ import ctypes.util
 import functools
 import itertools
 import platform
+import sys
 from collections.abc import Iterable
 from typing import Any
 
 from theano.link.native.ir.ir import CannotLower
+from theano.link.native.llvm.code_pages import CodePages
+from theano.link.native.llvm.elf import NotLoadable, ObjectFile
 from theano.support.data_classes import dataclass
 
 
@@ -31,6 +34,10 @@ class Processor:
     vector_bytes: int
     fuses: bool
     has_avx512: bool
+
+
+# whether `elf.py` knows what LLVM writes here
+HAS_OWN_LINKER = sys.platform == "linux" and platform.machine() == "x86_64"
 
 
 @functools.cache
@@ -76,40 +83,73 @@ def machine_code(text: str, vectorize: bool, quick: bool = False) -> bytes:
         vectors runs up to twice as long. Results have the same bits.
     """
     binding = llvm()
-    module = binding.parse_assembly(text)
+    # LLVM keeps each type and constant of a context for as long as the context lives
+    module = binding.parse_assembly(text, binding.create_context())
     target = _target(quick)
     module.data_layout = str(target.target_data)
     module.triple = target.triple
-    options = binding.create_pipeline_tuning_options(speed_level=2)
-    builder = binding.create_pass_builder(target, options)
     if quick:
-        _simplify(module, builder)
+        _simplifying().run(module, _builder(True))
     elif vectorize:
-        builder.getModulePassManager().run(module, builder)
+        builder = _builder(False)
+        passes = builder.getModulePassManager()
+        passes.run(module, builder)
+        _dispose(passes)
     else:
-        _optimize_functions(module, builder)
+        # each function by itself, with the small ones that it calls
+        _inlining().run(module, _builder(False))
+        each = _optimizing_one()
+        for function in module.functions:
+            if not function.is_declaration:
+                each.run(function, _builder(False))
     return target.emit_object(module)
 
 
-def _simplify(module: object, builder: object) -> None:
-    """Write small functions into those that call them, and variables as values."""
-    passes = _inlining()
+def _builder(quick: bool) -> Any:
+    """Return what passes ask about the target.
+
+    It is for one run: a run leaves in it what refers to the run itself.
+    """
+    binding = llvm()
+    options = binding.create_pipeline_tuning_options(speed_level=2)
+    return binding.create_pass_builder(_target(quick), options)
+
+
+def _dispose(passes: Any) -> None:
+    """Give back the memory of passes, which llvmlite 0.50 keeps: 56 KiB for those that run once only.
+
+    `close` finds the method of another base class, which does nothing.
+    """
+    dispose = getattr(llvm().newpassmanagers.NewPassManager, "_dispose", None)
+    if dispose is not None and not passes.closed:
+        dispose(passes)
+        passes.detach()
+
+
+# These run any number of times; made each time, a list of them would take 10 KiB for good.
+
+
+@functools.cache
+def _optimizing_one() -> Any:
+    return _builder(False).getFunctionPassManager()
+
+
+@functools.cache
+def _inlining() -> Any:
+    return _new_inlining()
+
+
+@functools.cache
+def _simplifying() -> Any:
+    """Return what writes small functions into those that call them, and variables as values."""
+    passes = _new_inlining()
     passes.add_instruction_combine_pass()
     passes.add_simplify_cfg_pass()
     passes.add_dead_code_elimination_pass()
-    passes.run(module, builder)
+    return passes
 
 
-def _optimize_functions(module: Any, builder: Any) -> None:
-    """Optimize each function by itself, with the small ones that it calls."""
-    _inlining().run(module, builder)
-    each = builder.getFunctionPassManager()
-    for function in module.functions:
-        if not function.is_declaration:
-            each.run(function, builder)
-
-
-def _inlining() -> Any:
+def _new_inlining() -> Any:
     passes = llvm().create_new_module_pass_manager()
     passes.add_always_inliner_pass()
     passes.add_global_dead_code_eliminate_pass()
@@ -126,29 +166,50 @@ class JitLibrary:
         The functions and variables that others may ask for.
     called
         The functions that it calls.
+
+    Raises
+    ------
+    CannotLower
+        When it calls what this system lacks.
     """
 
     def __init__(self, code: bytes, exported: Iterable[str], called: Iterable[str]):
-        builder = llvm().JITLibraryBuilder().add_object_img(code)
-        for name in called:
-            builder.import_symbol(name, _address_in_c(name))
-        self._names = frozenset(exported)
-        for name in self._names:
-            builder.export_symbol(name)
-        self._linked = builder.link(_linker(), f"program{next(_numbers)}")
+        try:
+            file = ObjectFile(code)
+            pages = CodePages(
+                lambda address: file.at(address, _address_in_c), file.size, file.constant
+            )
+        except (NotLoadable, OSError):
+            # LLVM's own linker knows all that LLVM writes
+            linked = _linked_by_llvm(code, exported, called)
+            self._owner: Any = linked
+            self._addresses = {name: linked[name] for name in exported}
+        else:
+            self._owner = pages
+            self._addresses = {name: pages.address + file.place(name) for name in exported}
 
     def address(self, name: str) -> int:
         """Return where a function or a variable is; 0 where there is none."""
-        return self._linked[name] if name in self._names else 0
+        return self._addresses.get(name, 0)
 
 
 # LLVM takes no name twice, not even of what has gone
 _numbers = itertools.count()
 
 
+def _linked_by_llvm(code: bytes, exported: Iterable[str], called: Iterable[str]) -> Any:
+    """Return what LLVM's linker makes of an object file, which takes 50 KiB in addition to the code."""
+    builder = llvm().JITLibraryBuilder().add_object_img(code)
+    for name in called:
+        builder.import_symbol(name, _address_in_c(name))
+    for name in exported:
+        builder.export_symbol(name)
+    return builder.link(_linker(), f"program{next(_numbers)}")
+
+
 @functools.cache
 def _linker() -> Any:
-    """Return what links the programs of this process: one of its own for each takes 62 KiB, and this 8."""
+    """Return what links programs in this process: one of its own for each takes 62 KiB more."""
     return llvm().create_lljit_compiler(_new_target(2, jit=True))
 
 
@@ -181,6 +242,7 @@ def _new_target(opt: int, **options: Any) -> Any:
         features=host.features,
         opt=opt,
         reloc="pic",
-        codemodel="jitdefault",
+        # what calls and constants are near to; LLVM's own linker may put them anywhere
+        codemodel="small" if HAS_OWN_LINKER else "jitdefault",
         **options,
     )
