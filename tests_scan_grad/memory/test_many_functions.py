@@ -1,10 +1,20 @@
 """Small functions that are kept: what each takes, and what compiling one leaves behind."""
 
+import pickle
 from pathlib import Path
 
+import numpy as np
 import pytest
+from pytensor.graph.traversal import ancestors
 
+import theano
+import theano.tensor as T
 from tests_scan_grad.fresh_process import printed_by
+from theano.link import native
+from theano.printing import debugprint
+from theano.pytensor_internals.graphs.graph import features_of
+from theano.pytensor_internals.graphs.rewriting import MergeFeature
+from theano.rewriting.merging import Merge
 
 pytestmark = pytest.mark.skipif(
     not Path("/proc/self/status").exists(),
@@ -66,3 +76,29 @@ print(gc.collect())
     )
     # the expressions above that are not compiled, and no nodes and statements of the engine: 290 with them
     assert int(lines[-1]) < 60
+
+
+def test_what_served_to_compile_a_function_is_gone_and_found_again():
+    x = T.dvector("x")
+    f = theano.function([x], T.exp(x) + x.sum(), mode="NATIVE")
+    graph = f.maker.fgraph
+    assert not [feature for feature in features_of(graph) if isinstance(feature, MergeFeature)]
+    for loaded in (f.copy(), pickle.loads(pickle.dumps(f))):
+        np.testing.assert_allclose(np.ravel(loaded(np.ones(2)))[0], np.e + 2)
+    assert "segment0" in native.source(f)
+    assert debugprint(f, file="str").count("exp")
+    # equal nodes that come later are made one again
+    for _ in range(2):
+        graph.add_output(T.exp(graph.inputs[0]), import_missing=True)
+    Merge().rewrite(graph)
+    assert isinstance(graph.merge_feature, MergeFeature)
+    assert graph.outputs[-1] is graph.outputs[-2]
+
+
+def test_variables_of_one_line_share_its_trace():
+    x = T.dvector("x")
+    y = T.exp(x) * 2.0 + 3.0
+    theano.function([x], y, mode="NATIVE")
+    twos = [v for v in ancestors([y]) if v is not x and v.tag.trace]
+    assert len({id(frames) for v in twos for frames in v.tag.trace}) < len(twos)
+    assert all(v.tag.trace[0][0][0].endswith(".py") for v in twos)

@@ -17,6 +17,7 @@ from theano.compile.calls.rollback import with_rollback
 from theano.compile.errors.compile_errors import explain_compile_error
 from theano.compile.errors.wrong_arguments import check_inputs, check_outputs
 from theano.compile.function_module import Function, FunctionWithExtras
+from theano.compile.kept_graph import keep_less
 from theano.compile.mode import get_mode
 from theano.compile.mode_components.split_batch import split_mode
 from theano.compile.profiling import ProfileStats, profile_for
@@ -195,6 +196,7 @@ def function(
                     )
             with no_test_values(), no_blas_warnings(), _no_traces():
                 function = maker.create()
+                keep_less(maker)
     except (TypeError, RuntimeError, UnusedInputError, MissingInputError) as error:
         error.args = tuple(_in_theanos_name(argument) for argument in error.args)
         if str(error).startswith("Cannot convert Type"):

@@ -13,6 +13,7 @@ from pytensor.graph.basic import Apply, AtomicVariable
 from pytensor.graph.fg import FunctionGraph
 from pytensor.tensor.type import TensorType
 
+from theano.pytensor_internals.graphs.graph import features_of, remove_feature
 from theano.pytensor_internals.graphs.kinds import is_a
 from theano.pytensor_internals.graphs.rewriting import MergeFeature, MergeOptimizer
 
@@ -39,6 +40,10 @@ class Merging(MergeFeature):
                 self.process_atomic(fgraph, variable)
         self.process_node(fgraph, node)
 
+    def on_detach(self, fgraph: FunctionGraph) -> None:
+        """Let the graph be watched again: by one that looks at all nodes when it is attached."""
+        del fgraph.merge_feature
+
     def process_atomic(self, fgraph: FunctionGraph, c: object) -> None:
         """Look for an equal of a constant."""
         if id(c) in self.seen_atomics:
@@ -61,3 +66,10 @@ def _described(constant: Any) -> Hashable:
     if plain and data.size <= LARGEST_COPIED:
         return kind.dtype, kind.shape, data.shape, data.tobytes()
     return constant.merge_signature()
+
+
+def forget_equals(fgraph: FunctionGraph) -> None:
+    """Have a graph forget what is equal in it; who rewrites it again finds that out again."""
+    for feature in features_of(fgraph):
+        if isinstance(feature, Merging):
+            remove_feature(fgraph, feature)

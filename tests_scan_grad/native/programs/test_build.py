@@ -17,7 +17,7 @@ from theano.rewriting.disk.sealed_files import is_sealed
 
 
 def program(value: int) -> ProgramText:
-    return ProgramText(f"int answer(void) {{ return {value}; }}\n")
+    return ProgramText.of(f"int answer(void) {{ return {value}; }}\n")
 
 
 def loop(value: str, name: str = "loop_tested") -> LoopCode:
@@ -62,13 +62,13 @@ def test_a_folder_that_cannot_be_written(folder):
     folder.parent.mkdir(exist_ok=True)
     folder.write_text("a file, not a folder")
     compile_ahead([loop("44")], OPTIMIZED)
-    called = ProgramText(f"int loop_tested(void);\n{program(0).text}", (loop("44"),))
+    called = ProgramText.of(f"int loop_tested(void);\n{program(0).text}", loops=(loop("44"),))
     assert library(called).loop_tested() == 44
 
 
 def test_what_the_compiler_refuses_is_said(folder):
     with pytest.raises(CannotLower, match="refuses"):
-        library(ProgramText("this is not C\n"))
+        library(ProgramText.of("this is not C\n"))
     with pytest.raises(CannotLower, match="refuses"):
         object_files([loop("this is not C")], folder, OPTIMIZED)
     assert list(folder.iterdir()) == []
@@ -82,7 +82,7 @@ def test_no_compiler(folder, monkeypatch):
 
 
 def test_long_programs_and_loops_are_compiled_fast(folder):
-    long, short = ProgramText("int a;\n" * 5000), program(46)
+    long, short = ProgramText.of("int a;\n" * 5000), program(46)
     code = loop("48")
     long_loop = replace(code, lines=code.lines + ("",) * 1000)
     assert flag_of(OPTIMIZED.flags_of_program(short)) == ["-O2"]
@@ -91,7 +91,7 @@ def test_long_programs_and_loops_are_compiled_fast(folder):
     assert flag_of(OPTIMIZED.flags_of_loop(long_loop)) == ["-O1"]
     assert flag_of(QUICK.flags_of_program(short)) == ["-O0"]
     assert flag_of(QUICK.flags_of_loop(code)) == ["-Og"]
-    assert library(ProgramText(program(47).text + "\n" * 5000)).answer() == 47
+    assert library(ProgramText.of(program(47).text + "\n" * 5000)).answer() == 47
 
 
 def library(code):

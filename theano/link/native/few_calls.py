@@ -38,7 +38,7 @@ class FewCallsLinker(NativeLinker):
         self.left_to_numpy = True
         reasons = dict.fromkeys(order, "what is computed once or twice")
         parts = [Part((node,), False) for node in order]
-        return Program(parts, [None] * len(parts), ProgramText(""), reasons), None
+        return Program(parts, [None] * len(parts), ProgramText.of(""), reasons), None
 
 
 def _needs_c(node: Apply) -> bool:

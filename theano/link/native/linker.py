@@ -175,7 +175,7 @@ class NativeLinker(VMLinker):
             warn_of_compiler(str(reason))
             parts = [Part((node,), False) for node in order]
             reasons = {node: str(reason) for node in order}
-            return Program(parts, [None] * len(parts), ProgramText(""), reasons), None
+            return Program(parts, [None] * len(parts), ProgramText.of(""), reasons), None
 
 
 def _prepared_calls(

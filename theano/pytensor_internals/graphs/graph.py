@@ -58,6 +58,14 @@ def features_of(graph: FunctionGraph) -> list[Feature]:
     return list(graph._features)
 
 
+def remove_feature(graph: FunctionGraph, feature: Feature) -> None:
+    """Take a feature off a graph, and out of the table of times that callbacks took."""
+    graph.remove_feature(feature)
+    for times in ("_execute_callbacks_times_dict", "execute_callbacks_times"):
+        # by one name or the other, as the release is
+        vars(graph).get(times, {}).pop(feature, None)
+
+
 # what these know of a graph they ask for when they need it
 _KEEPING_NOTHING = frozenset(
     {ReplaceValidate, Supervisor, NoOutputFromInplace, PreserveVariableAttributes}

@@ -114,7 +114,7 @@ class ObjectFile:
                 block[place : place + section.size] = self._content[section.begin : end]
 
         def place_of(symbol: int) -> int:
-            """How far from the block's beginning a symbol is."""
+            """Return how far from the block's beginning a symbol is."""
             name, section, value = self._symbols[symbol]
             if section == _ELSEWHERE:
                 return address_of(name) - address

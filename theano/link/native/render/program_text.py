@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Sequence
+from typing import Any
 
 from theano.link.native.lowering.segment import Segment
 from theano.link.native.lowering.step import Step
@@ -35,8 +37,9 @@ class ProgramText:
 
     Attributes
     ----------
-    own_text
-        The text without what any program begins with.
+    packed
+        The text without what any program begins with, compressed: it lives as long as its function,
+        for the compiler that may follow and for reports, and is a third as long.
     loops
         Those of its loops that may be compiled by themselves.
     parts
@@ -50,12 +53,22 @@ class ProgramText:
         What any program begins with, in parts that programs share: they are most of a short text.
     """
 
-    own_text: str
+    packed: bytes
     loops: tuple[LoopCode, ...] = ()
     parts: int = 1
     quick_parts: int = 1
     own_lines: int = 0
     beginning: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, own_text: str, **fields: Any) -> ProgramText:
+        """Return the program of a text."""
+        return cls(zlib.compress(own_text.encode(), 1), **fields)
+
+    @property
+    def own_text(self) -> str:
+        """The text without what any program begins with."""
+        return zlib.decompress(self.packed).decode()
 
     @property
     def text(self) -> str:
@@ -102,11 +115,11 @@ def program_text(segments: Sequence[Segment]) -> ProgramText:
             lines.append(function.definition.declaration)
         lines += _in_part(place if apart else None, indented(function.lines))
     text = "\n".join(lines)
-    return ProgramText(
+    return ProgramText.of(
         f"{text}\n",
-        tuple(different.values()),
-        parts,
-        quick_parts,
+        loops=tuple(different.values()),
+        parts=parts,
+        quick_parts=quick_parts,
         own_lines=sum(len(function.lines) for function in functions),
         beginning=tuple(preamble(_steps(segments), text)),
     )
@@ -152,7 +165,7 @@ def profiled_text(segments: Sequence[Segment], counters: Counters) -> ProgramTex
     for function in [*statements, *loops, functions]:
         lines += _in_part(None, indented(function))
     text = "\n".join(lines)
-    return ProgramText(f"{text}\n", beginning=tuple(preamble(_steps(segments), text)))
+    return ProgramText.of(f"{text}\n", beginning=tuple(preamble(_steps(segments), text)))
 
 
 def _steps(segments: Sequence[Segment]) -> list[Step]:
