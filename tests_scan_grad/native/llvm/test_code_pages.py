@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import ctypes
 import gc
+import os
 
 import numpy as np
 import pytest
 
 import theano
 import theano.tensor as T
+from tests_scan_grad.fresh_process import run_python
 from tests_scan_grad.native.llvm.compiled import by_llvm, function
 from theano.link.native.llvm import code_pages, elf, machine
 
@@ -92,8 +94,6 @@ def test_a_child_process_has_its_own_pages():
     x = T.dvector("x")
     with theano.change_flags({"native.compiler": "llvm", "cache_optimizations": False}):
         f = theano.function([x], x * 2.25, mode="NATIVE")
-        import os
-
         child = os.fork()
         if not child:
             g = theano.function([x], x * 3.25, mode="NATIVE")
@@ -102,3 +102,15 @@ def test_a_child_process_has_its_own_pages():
         g = theano.function([x], x * 5.25, mode="NATIVE")
         assert os.waitpid(child, 0)[1] == 0
         assert (f([2.0])[0], g([2.0])[0]) == (4.5, 10.5)
+
+
+def test_a_process_ends_in_silence():
+    done = run_python(
+        "import theano, theano.tensor as T\n"
+        "x = T.dvector('x')\n"
+        "f = theano.function([x], x * 2.25, mode='NATIVE')\n"
+        "f.cycle = f\n"
+        "print(f([2.0]))",
+        THEANO_FLAGS="native.compiler=llvm",
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, "[4.5]\n", "")

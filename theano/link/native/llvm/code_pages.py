@@ -9,6 +9,7 @@ from __future__ import annotations
 import ctypes
 import mmap
 import os
+import sys
 import threading
 from bisect import insort
 from collections import deque
@@ -103,8 +104,9 @@ class CodePages:
                 raise
         self._mapping, self._run = mapping, (first, pages)
 
-    def __del__(self) -> None:
-        if hasattr(self, "_mapping"):
+    def __del__(self, _is_ending: Callable[[], bool] = sys.is_finalizing) -> None:
+        # at the end of the process the modules that this needs are gone, and the pages go anyway
+        if hasattr(self, "_mapping") and not _is_ending():
             self._mapping.drop(*self._run)
 
 
