@@ -18,8 +18,8 @@ def share_traces(variables: Iterable[Any]) -> None:
     Traces are read, and replaced by others, but never changed.
     """
     for variable in variables:
-        traces = getattr(variable.tag, "trace", None)
-        for k, frames in enumerate(traces or ()):
+        traces: list[Any] = getattr(variable.tag, "trace", None) or []
+        for k, frames in enumerate(traces):
             key = tuple(frames)
             if len(_known) >= MOST_TRACES and key not in _known:
                 _known.clear()
