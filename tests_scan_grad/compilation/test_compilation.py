@@ -150,15 +150,23 @@ def collections_seen():
     gc.callbacks.remove(look)
 
 
+def compile_something():
+    with rare_collections():
+        for _ in range(5000):
+            ring: list = []
+            ring.append(ring)
+
+
+def test_a_small_compilation_collects_what_is_new(collections_seen):
+    compile_something()
+    ((generation, collected),) = collections_seen
+    assert generation == 0 and collected > 4900
+
+
 def test_what_compilation_makes_is_looked_at_once_there_is_much_of_it(
     collections_seen, monkeypatch
 ):
-    def compile_something():
-        with rare_collections():
-            for _ in range(5000):
-                ring: list = []
-                ring.append(ring)
-
+    monkeypatch.setattr(garbage_collection, "MOST_OBJECTS_COLLECTED_AT_ONCE", 0)
     monkeypatch.setattr(garbage_collection, "_objects", garbage_collection.Objects())
     monkeypatch.setattr(garbage_collection, "OBJECTS_BETWEEN_FULL_COLLECTIONS", 12_000)
     compile_something()

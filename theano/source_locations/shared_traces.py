@@ -18,7 +18,7 @@ def share_traces(variables: Iterable[Any]) -> None:
     Traces are read, and replaced by others, but never changed.
     """
     for variable in variables:
-        traces: list[Any] = getattr(variable.tag, "trace", None) or []
+        traces: list[list[Any]] = getattr(variable.tag, "trace", None) or []
         for k, frames in enumerate(traces):
             key = tuple(frames)
             if len(_known) >= MOST_TRACES and key not in _known:
