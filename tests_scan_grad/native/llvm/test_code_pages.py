@@ -54,7 +54,8 @@ def test_what_cannot_be_loaded_llvm_links(refused, monkeypatch):
     assert f(0, 1.0) == 1.5 + 1.0
 
 
-def test_programs_share_a_mapping_and_nobody_can_write_them():
+def test_programs_share_a_mapping_and_nobody_can_write_them(monkeypatch):
+    monkeypatch.setattr(code_pages, "_mappings", [])
     libraries = addresses(20)
     places = sorted(one.address("f") for one in libraries)
     assert places[-1] - places[0] < code_pages.MAPPING_BYTES
@@ -73,7 +74,9 @@ def is_in(place, where):
     return begin <= place < end
 
 
-def test_pages_of_a_program_that_is_gone_are_another_s():
+def test_pages_of_a_program_that_is_gone_are_another_s(monkeypatch):
+    # in mappings of its own: what other tests leave gives pages back at its own time
+    monkeypatch.setattr(code_pages, "_mappings", [])
     kept = addresses(3)
     place = kept[1].address("f")
     del kept[1]
