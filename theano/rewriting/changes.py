@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from pytensor.graph.basic import Apply
 from pytensor.graph.fg import FunctionGraph, Output
 
-from theano.pytensor_internals.graphs.graph import Feature
+from theano.pytensor_internals.graphs.graph import Feature, remove_feature
 from theano.pytensor_internals.graphs.kinds import is_a
 
 
@@ -96,4 +96,4 @@ def attached(fgraph: FunctionGraph, feature: _F) -> Iterator[_F]:
     try:
         yield feature
     finally:
-        fgraph.remove_feature(feature)
+        remove_feature(fgraph, feature)

@@ -13,6 +13,7 @@ from theano.link.cuda.model import DEVICE, Device
 from theano.link.cuda.refusals import NoKernel
 from theano.pytensor_internals.functions.compiling import expect_function
 from theano.pytensor_internals.graphs.scan import Scan
+from theano.scan_module.report.input_values import input_values
 from theano.support.data_classes import dataclass
 
 
@@ -80,26 +81,8 @@ def report(function: Any, *inputs: Any, device: Device = DEVICE) -> KernelReport
         loops.append(found)
         return results
 
-    values_of_graph(graph, _values_of(function, inputs), run)
+    values_of_graph(graph, input_values(function, inputs, "report"), run)
     return KernelReport(tuple(loops))
-
-
-def _values_of(function: Any, inputs: Sequence[Any]) -> list[Any]:
-    """Return the values of all inputs of a function's graph, those of shared variables among them."""
-    given = iter(inputs)
-    values = []
-    pairs = zip(
-        function.maker.expanded_inputs,
-        function.input_storage,
-        function.maker.fgraph.inputs,
-        strict=True,
-    )
-    for described, container, variable in pairs:
-        value = container.storage[0] if described.implicit else next(given, None)
-        if value is None:
-            raise TypeError(f"no value is given for the input {variable}")
-        values.append(variable.type.filter(value, allow_downcast=True))
-    return values
 
 
 def _loop_kernel(

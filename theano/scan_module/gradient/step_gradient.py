@@ -13,7 +13,7 @@ from pytensor.tensor.variable import TensorVariable
 
 from theano.derivatives.lines import with_lines
 from theano.pytensor_internals.graphs.annotations import all_results, known_tensor, known_tensors
-from theano.pytensor_internals.graphs.graph import features_of
+from theano.pytensor_internals.graphs.graph import features_of, remove_feature
 from theano.scan_module.gradient.connections import connection_pattern
 from theano.scan_module.gradient.equal_gradients import MergeBeforeGradients
 from theano.scan_module.gradient.forward_loops import unify_forward_loops
@@ -210,7 +210,7 @@ def _merged(
         MergeBeforeGradients().rewrite(graph)
     merged_outputs = known_tensors([*graph.outputs])
     for feature in features_of(graph):
-        graph.remove_feature(feature)
+        remove_feature(graph, feature)
     return StepGradient(
         loop=loop.with_inner_outputs(merged_outputs[: len(step_outputs)]),
         write_cotangents=write_cotangents,

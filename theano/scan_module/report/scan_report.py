@@ -6,7 +6,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
 from pytensor.graph.basic import Apply, Variable
 from pytensor.graph.fg import FunctionGraph
 from pytensor.graph.traversal import toposort
@@ -16,6 +15,7 @@ from theano.scan_module.loop.arguments import Loop, unpack
 from theano.scan_module.loop.roles import Roles
 from theano.scan_module.report.describe import describe, input_names
 from theano.scan_module.report.function_report import ScanReport
+from theano.scan_module.report.input_values import arrays_of_shapes, input_values
 from theano.scan_module.report.lengths import (
     Length,
     as_number,
@@ -92,8 +92,8 @@ def scan_report(
     if arguments is not None and shapes is not None:
         raise TypeError("scan_report: give arguments or their shapes, not both")
     if shapes is not None:
-        arguments = _arrays_of_shapes(function, shapes)
-    values = None if arguments is None else _input_values(function, arguments)
+        arguments = arrays_of_shapes(function, shapes)
+    values = None if arguments is None else input_values(function, arguments, "scan_report")
     # before the steps are compiled by themselves, as the report looks at them
     memory = None if values is None else _memory(function, values)
     report = report_of_graph(graph, function.name or "unnamed", values)
@@ -107,21 +107,6 @@ def _memory(function: Function, values: list[Any]) -> MemoryUse | None:
         return None if memory_use is None else memory_use(values)
     except UnknownMemory:
         return None
-
-
-def _arrays_of_shapes(function: Function, shapes: Sequence | Mapping) -> Any:
-    """Arrays that stand for arguments: of zeros, which take no memory as long as nobody writes them."""
-    specs = [spec for spec in function.maker.inputs if not spec.implicit]
-    keys = shapes.keys() if isinstance(shapes, Mapping) else range(len(shapes))
-    types = {key: spec.variable.type for k, spec in enumerate(specs) for key in (k, spec.name)}
-    arrays = {key: _array_of_shape(types.get(key), shapes[key]) for key in keys}
-    return arrays if isinstance(shapes, Mapping) else list(arrays.values())
-
-
-def _array_of_shape(kind: object, shape: object) -> Any:
-    return (
-        np.zeros(shape, getattr(kind, "dtype", None)) if isinstance(shape, tuple | list) else shape
-    )
 
 
 def report_of_graph(
@@ -342,28 +327,3 @@ def _saved(record: LoopRecord, around: _Surroundings) -> Iterable[tuple[SavedVal
             reason=reason_to_save(trace.inner, record.policy),
         )
         yield saved, traces[trace]
-
-
-def _input_values(function: Function, arguments: Sequence | Mapping) -> list[Any]:
-    """Return a value of each input of the compiled graph, from arguments and from what the function holds."""
-    specs = [spec for spec in function.maker.inputs if not spec.implicit]
-    given = dict(arguments) if isinstance(arguments, Mapping) else dict(enumerate(arguments))
-    chosen, missing = {}, []
-    for position, spec in enumerate(specs):
-        key = spec.name if isinstance(arguments, Mapping) else position
-        if key in given:
-            chosen[spec] = given.pop(key)
-        elif spec.value is None:
-            missing.append(str(spec.name or spec.variable))
-    if missing or given:
-        expected = ", ".join(str(spec.name or spec.variable) for spec in specs)
-        raise TypeError(
-            f"scan_report: the function takes the arguments ({expected}); of those given,"
-            f" missing: {', '.join(missing) or 'none'}, too many: {len(given)}"
-        )
-    return [
-        spec.variable.type.filter(chosen[spec], allow_downcast=True)
-        if spec in chosen
-        else container.data
-        for spec, container in zip(function.maker.inputs, function.input_storage, strict=True)
-    ]

@@ -120,6 +120,7 @@ class Prepared(ctypes.Structure):
         ("work", ctypes.c_void_p),
         ("room", ctypes.c_int64),
         ("report", ctypes.c_void_p),
+        ("lengths_made", ctypes.c_void_p),
         ("inputs", ctypes.c_void_p),
         ("items", ctypes.c_void_p),
         ("kept", ctypes.c_void_p),

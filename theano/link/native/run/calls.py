@@ -18,7 +18,7 @@ import numpy as np
 from theano.link.native.build.loaded import Library, address_in
 from theano.link.native.build.optimized_later import OptimizedLater
 from theano.link.native.ir.ir import FIRST_RESULT, CallRefused
-from theano.link.native.lowering.segment import Passed, SegmentCall, takes_offers
+from theano.link.native.lowering.segment import SegmentCall, takes_offers
 from theano.link.native.run.interrupts import (
     is_main_thread,
     raise_pending,
@@ -26,6 +26,13 @@ from theano.link.native.run.interrupts import (
     watch_signals,
 )
 from theano.link.native.run.lapack import offer_lapack
+from theano.link.native.run.memory_of_arrays import (
+    UNUSED,
+    MemoryOfInputs,
+    fits,
+    is_whole,
+    may_be_next,
+)
 from theano.link.native.run.numpy_sorting import offer_order
 from theano.link.native.runtime.header import (
     COMMITTED,
@@ -40,15 +47,6 @@ from theano.link.native.runtime.load import symbol
 ALIGNMENT = 64
 # of optimized code: one that is not takes longer than it takes to optimize it
 NANOSECONDS_WORTH_WAITING = 20e6
-
-
-def _references_of_one_name() -> int:
-    array = object()
-    return sys.getrefcount(array)
-
-
-# what sys.getrefcount returns for an array that nobody else has
-_UNUSED = _references_of_one_name()
 
 
 @cache
@@ -239,7 +237,7 @@ class NativeSegment:
             if array is None:
                 return OTHER_ROOM
             # a list has it, too
-            if sys.getrefcount(array) > _UNUSED + 1:
+            if sys.getrefcount(array) > UNUSED + 1:
                 kept[k] = np.empty(array.shape, array.dtype)
         status = self._enter(arrays + kept, ~self.room)
         if status <= CONVERT and status > REFUSED:
@@ -249,7 +247,7 @@ class NativeSegment:
                 cell[0], state = array, self._states[k]
                 if state is not None:
                     # its value makes room for the next one
-                    kept[k] = state[0] if _may_be_next(state[0], array) else None
+                    kept[k] = state[0] if may_be_next(state[0], array) else None
         return status
 
     def _enter_with_room(self, arrays: list) -> int:
@@ -304,7 +302,7 @@ class NativeSegment:
         if array.dtype != wanted.dtype:
             array = array.astype(array.dtype.newbyteorder("="))
         wrong = array.dtype != wanted.dtype or array.ndim != wanted.ndim
-        if wrong or (type(value) is np.ndarray and _fits(value, wanted)):
+        if wrong or (type(value) is np.ndarray and fits(value, wanted)):
             raise CallRefused(f"{wanted.name} has another type")
         return array
 
@@ -340,7 +338,7 @@ class NativeSegment:
         The next value of a state takes the place of its value, which is kept for the next call.
         """
         position = FIRST_RESULT
-        memory = _Memory(arrays)
+        memory = MemoryOfInputs(arrays)
         shapes: list[tuple[int, ...]] = []
         for k, (cell, dtype, rank) in enumerate(
             zip(self.outputs, self.dtypes, self._ranks, strict=True)
@@ -355,12 +353,12 @@ class NativeSegment:
                 continue
             array = self.kept[k]
             self.kept[k] = None
-            if array is None or array.shape != shape or sys.getrefcount(array) > _UNUSED:
+            if array is None or array.shape != shape or sys.getrefcount(array) > UNUSED:
                 array = np.empty(shape, dtype)
             state, cell[0] = self._states[k], array
             if state is None:
                 self.kept[k] = array
-            elif _is_whole(state[0], dtype):
+            elif is_whole(state[0], dtype):
                 self.kept[k] = state[0]
         self.shapes = shapes
 
@@ -372,7 +370,7 @@ class NativeSegment:
         self.kept[k] = None
         return spare
 
-    def _may_fill(self, k: int, array: Any, memory: _Memory, shape: tuple[int, ...]) -> bool:
+    def _may_fill(self, k: int, array: Any, memory: MemoryOfInputs, shape: tuple[int, ...]) -> bool:
         """Return whether an output may take the memory of an input."""
         if not array.flags.writeable:
             return False
@@ -386,53 +384,6 @@ class NativeSegment:
             if rank and self._result[position] < len(cell[0]):
                 cell[0] = cell[0][: self._result[position]]
             position += rank
-
-
-class _Memory:
-    """Inputs of a call that share memory; most own theirs, and need not be compared in pairs."""
-
-    def __init__(self, arrays: list):
-        self._arrays = arrays
-        self._views: list | None = None
-        self._identities: list[int] = []
-
-    def is_shared(self, array: np.ndarray) -> bool:
-        """Return whether an input may share memory with another one."""
-        if self._views is None:
-            self._identities = [*map(id, self._arrays)]
-            self._arrays = [a for a in self._arrays if isinstance(a, np.ndarray)]
-            self._views = [a for a in self._arrays if not a.flags.owndata]
-        others = self._views if array.flags.owndata else self._arrays
-        return self._identities.count(id(array)) > 1 or any(
-            other is not array and np.may_share_memory(array, other) for other in others
-        )
-
-
-def _may_be_next(value: Any, array: np.ndarray | None) -> bool:
-    """Return whether a value of a state has room for what is made as an array is."""
-    return array is not None and _is_whole(value, array.dtype) and value.shape == array.shape
-
-
-def _is_whole(value: object, dtype: np.dtype) -> bool:
-    """Return whether a value is an array with its own memory, as outputs have it."""
-    return (
-        type(value) is np.ndarray
-        and value.dtype == dtype
-        and value.dtype.isnative
-        and value.flags.owndata
-        and value.flags.c_contiguous
-        and value.flags.writeable
-    )
-
-
-def _fits(value: np.ndarray, wanted: Passed) -> bool:
-    return (
-        value.dtype == wanted.dtype
-        and value.dtype.isnative
-        and value.flags.aligned
-        and value.flags.c_contiguous
-        and value.ndim == wanted.ndim
-    )
 
 
 def native_or_one_by_one(native: NativeSegment, nodes: Callable[[], None]) -> Callable[[], None]:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from pytensor.tensor.type import TensorType
 
+from theano.link.native.ir.ir import FIRST_RESULT
 from theano.link.native.ir.scalar_types import type_numbers
 from theano.link.native.run import c_structures
 from theano.link.native.run.calls import ALIGNMENT, NativeSegment
@@ -135,6 +136,7 @@ class PreparedCalls:
             -(-work.ctypes.data // ALIGNMENT) * ALIGNMENT,
             native.room,
             ctypes.addressof(report),
+            ctypes.addressof(report) + FIRST_RESULT * ctypes.sizeof(ctypes.c_int64),
             ctypes.addressof(entries),
             ctypes.addressof(items),
             id(kept),

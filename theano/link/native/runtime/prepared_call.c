@@ -10,8 +10,6 @@
 enum { FLOAT32 = 11, FLOAT64 = 12, ALIGNED = 0x100 };
 /* Flags of an array that has its own memory, in C order, and may be written. */
 enum { OWNDATA = 0x4, WHOLE = 0x1 | OWNDATA | ALIGNED | 0x400 };
-/* Where lengths begin among what a segment reports. */
-enum { FIRST_RESULT = 2 };
 
 /* What an object of Python begins with; counts have 32 bits since 3.12, and are small before. */
 struct object {
@@ -215,7 +213,7 @@ static int64_t run(const tn_prepared *call)
     if (refused || call->report[1] > call->room)
         return 1;
     for (int k = 0; k < call->length_count; k++)
-        if (call->report[FIRST_RESULT + k] != call->lengths[k])
+        if (call->lengths_made[k] != call->lengths[k])
             return 1;
     call->report[1] = 0;
     return call->entry(list, call->runtime, type, call->work, call->report, 1);

@@ -51,6 +51,8 @@ typedef struct {
     char *work;
     int64_t room;
     int64_t *report;
+    /* Where in the report the lengths of what is made lie. */
+    const int64_t *lengths_made;
     const tn_prepared_input *inputs;
     /* What the segment is given, of which constants are there already, and what it makes. */
     void **items;

@@ -15,6 +15,7 @@ from pytensor.tensor.shape import Shape, Shape_i
 from pytensor.tensor.subtensor import Subtensor
 from pytensor.tensor.type import TensorType
 
+from theano.pytensor_internals.graphs.graph import remove_feature
 from theano.pytensor_internals.graphs.reshaped_lengths import entry_of_list
 from theano.pytensor_internals.operations.tensor import get_idx_list
 from theano.rewriting.lazy_shapes import LazyShapeFeature
@@ -42,7 +43,7 @@ class OneLengthEach(LoopRewriter):
         try:
             return super().apply(graph)
         finally:
-            graph.remove_feature(shapes)
+            remove_feature(graph, shapes)
 
     def check(self, graph: FunctionGraph, node: Apply) -> Checked | None:
         """Return which of the lengths that a loop is given are another one."""
