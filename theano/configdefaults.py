@@ -239,7 +239,7 @@ _OWN: list[tuple[str, Any, Kind, str]] = [
         "native.quick",
         True,
         Boolean(),
-        "Compile functions quickly first, and optimize those that are called again behind all else.",
+        "Compile functions quickly first, and optimize those that run for long behind all else.",
     ),
     (
         "native.verify",

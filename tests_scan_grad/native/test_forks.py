@@ -101,7 +101,7 @@ class Build:
         return library
 
 
-laters = [OptimizedLater(Build()) for _ in range(2)]
+laters = [OptimizedLater(Build(), 0.0) for _ in range(2)]
 threads = [threading.Thread(target=laters[0].poll)]
 threads[0].start()
 inside.wait()

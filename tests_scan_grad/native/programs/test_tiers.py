@@ -12,7 +12,7 @@ import pytest
 import theano
 import theano.tensor as T
 from tests_scan_grad.fresh_process import run_python
-from theano.link.native.build import compiler, libraries, objects, optimized_later
+from theano.link.native.build import compiler, libraries, objects, optimized_later, programs
 from theano.link.native.ir.ir import CannotLower
 from theano.link.native.run.c_function import c_function
 
@@ -29,7 +29,15 @@ def folder(tmp_path, monkeypatch):
 
 
 def network():
-    """A loop, its gradient and updates."""
+    """A loop, its gradient and updates, which ran long enough to be optimized."""
+    function = new_network()
+    for native in segments(function):
+        if native._later is not None:
+            native._later.seconds = programs.SECONDS_WORTH_COMPILING
+    return function
+
+
+def new_network():
     x = T.matrix("x")
     w = theano.shared(np.eye(3) / 4, "w")
     states, _ = theano.scan(
@@ -83,6 +91,21 @@ def test_what_is_called_once_is_not_optimized(folder, monkeypatch):
     monkeypatch.setattr(compiler, "run", lambda *arguments, **_: started.append(arguments))
     function(VALUE)
     assert waits(function) and not started
+
+
+def test_what_runs_shortly_is_not_optimized(folder, monkeypatch):
+    monkeypatch.setattr(programs, "SECONDS_WORTH_COMPILING", 1e9)
+    function = new_network()
+    started = []
+    monkeypatch.setattr(compiler, "run", lambda *arguments, **_: started.append(arguments))
+    for _ in range(3):
+        function(VALUE)
+    assert waits(function) and not started
+
+
+def test_calls_are_counted_until_it_pays(folder, monkeypatch):
+    monkeypatch.setattr(programs, "SECONDS_WORTH_COMPILING", 1e-3)
+    call_until_optimized(new_network())
 
 
 def test_optimized_code_of_a_process_before_is_used_at_once(folder):

@@ -40,7 +40,7 @@ class OptimizedLater:
         How long calls have taken, as far as whoever calls the program adds it.
     """
 
-    def __init__(self, build: Build, worth: float = 0.0):
+    def __init__(self, build: Build, worth: float):
         self._build, self._worth, self.seconds = build, worth, 0.0
         self._library: ctypes.CDLL | None = None
         self._steps: Iterator[ctypes.CDLL | None] | None = None

@@ -7,7 +7,7 @@ from contextlib import suppress
 
 from theano.configparser import config
 from theano.link.native.build.in_process import chosen_compiler, has_llvm, library_in_process
-from theano.link.native.build.libraries import build_of, library
+from theano.link.native.build.libraries import Build, build_of, library
 from theano.link.native.build.loaded import Library
 from theano.link.native.build.optimized_later import OptimizedLater
 from theano.link.native.build.tiers import OPTIMIZED, QUICK, Tier
@@ -20,8 +20,8 @@ LINES_WORTH_A_QUICK_BUILD = 150
 # LLVM, in this process, takes 10 to 70 ms for these where the C compiler takes 60 to 130; it takes
 # longer for loops, which the C compiler compiles ahead, too.
 LINES_FOR_LLVM = 600
-# What LLVM has compiled quickly runs up to twice as long: the C compiler takes as much processor
-# time as this saves.
+# What is compiled quickly runs up to twice as long, what a loop computes once a call longer: the
+# C compiler takes as much processor time as this saves.
 SECONDS_WORTH_COMPILING = 0.05
 
 
@@ -78,9 +78,13 @@ def loaded_program(
     if by_llvm:
         with suppress(CannotLower):
             found = library_in_process(code, meanwhile, quick=True)
-            return LoadedProgram(found, OptimizedLater(best, SECONDS_WORTH_COMPILING), by_llvm=True)
+            return LoadedProgram(found, _later(best), by_llvm=True)
     quick = build_of(code, QUICK)
-    return LoadedProgram(library(quick, meanwhile), OptimizedLater(best))
+    return LoadedProgram(library(quick, meanwhile), _later(best))
+
+
+def _later(build: Build) -> OptimizedLater:
+    return OptimizedLater(build, SECONDS_WORTH_COMPILING)
 
 
 def _is_soon_done_by_llvm(code: ProgramText) -> bool:
