@@ -276,7 +276,7 @@ _CANNOT_CHANGE = {
 }
 
 
-def _kind_of(default: Any) -> Kind:
+def _kind_of(default: object) -> Kind:
     if isinstance(default, bool):
         return Boolean()
     if isinstance(default, int | float):

@@ -198,7 +198,7 @@ class TheanoConfigParser(Section):
         self._watchers[self.flag(name).name] = action
         action(self.read(name))
 
-    def change_flags(self, args: Any = (), **kwargs: Any) -> "change_flags":
+    def change_flags(self, args: object = (), **kwargs: object) -> "change_flags":
         """Return a context manager, also a decorator, that sets flags and restores them."""
         return change_flags(args, _config=self, **kwargs)
 
@@ -257,7 +257,7 @@ class change_flags:
     'high'
     """
 
-    def __init__(self, args: Any = (), _config: TheanoConfigParser | None = None, **kwargs: Any):
+    def __init__(self, args: Any = (), _config: TheanoConfigParser | None = None, **kwargs: object):
         self._config = config if _config is None else _config
         self.new_vals = dict(args)
         self.new_vals.update({name.replace("__", "."): value for name, value in kwargs.items()})
@@ -267,7 +267,7 @@ class change_flags:
 
     def __call__(self, function: Callable) -> Callable:
         @functools.wraps(function)
-        def with_flags(*args: Any, **kwargs: Any) -> Any:
+        def with_flags(*args: object, **kwargs: object) -> Any:
             with self:
                 return function(*args, **kwargs)
 
@@ -292,7 +292,7 @@ config = TheanoConfigParser()
 
 
 def AddConfigVar(
-    name: str, doc: str, configparam: ConfigParam, root: Any = None, in_c_key: bool = True
+    name: str, doc: str, configparam: ConfigParam, root: object = None, in_c_key: bool = True
 ) -> None:
     """Add a flag to `theano.config`; its value is what the user set, or the default.
 

@@ -22,11 +22,11 @@ class OrderedUpdates(OrderedDict):
         When two expressions would update the same variable.
     """
 
-    def __init__(self, *args: Any, **kwargs: Any):
+    def __init__(self, *args: object, **kwargs: object):
         super().__init__()
         self.update(*args, **kwargs)
 
-    def __setitem__(self, key: SharedVariable, value: Any) -> None:
+    def __setitem__(self, key: SharedVariable, value: object) -> None:
         if not isinstance(key, SharedVariable):
             raise TypeError(f"Updates are of shared variables, not of {key!r}")
         super().__setitem__(key, value)
@@ -36,7 +36,7 @@ class OrderedUpdates(OrderedDict):
         taken = " that theano.scan returns: outputs, updates = theano.scan(...)" if untaken else ""
         raise AttributeError(f"updates have no attribute {name!r}{untaken}{taken}")
 
-    def update(self, other: Any = (), /, **kwargs: Any) -> None:
+    def update(self, other: Any = (), /, **kwargs: object) -> None:
         """Add updates; a variable that already has a different one is a KeyError."""
         for key, value in OrderedDict(other or (), **kwargs).items():
             if key in self and self[key] is not value:

@@ -40,12 +40,12 @@ def exc_message(error: BaseException) -> Any:
     return exc_message(message) if isinstance(message, Exception) else message
 
 
-def cmp(left: Any, right: Any) -> int:
+def cmp(left: object, right: Any) -> int:
     """Return -1, 0 or 1 as `left` is less than, equal to or greater than `right`."""
     return (left > right) - (left < right)
 
 
-def get_unbound_function(method: Any) -> Any:
+def get_unbound_function(method: object) -> Any:
     """Return the function under a bound method, and a function unchanged."""
     return getattr(method, "__func__", method)
 
@@ -68,11 +68,13 @@ def decode_iter(lines: Iterable[bytes]) -> Iterator[str]:
 class DefaultOrderedDict(OrderedDict):
     """An ordered dictionary that makes the value of a missing key by calling `default_factory`."""
 
-    def __init__(self, default_factory: Callable[[], Any] | None = None, *args: Any, **kwargs: Any):
+    def __init__(
+        self, default_factory: Callable[[], Any] | None = None, *args: object, **kwargs: object
+    ):
         super().__init__(*args, **kwargs)
         self.default_factory = default_factory
 
-    def __missing__(self, key: Any) -> Any:
+    def __missing__(self, key: object) -> Any:
         if self.default_factory is None:
             raise KeyError(key)
         self[key] = made = self.default_factory()

@@ -89,7 +89,7 @@ class Function(CheckedFunction):
 
     output_keys: Sequence[str] | None = None
 
-    def __init__(self, *args: Any, **kwargs: Any):
+    def __init__(self, *args: object, **kwargs: object):
         super().__init__(*args, **kwargs)
         # Threads that call the same function share its storage.
         self._claim = self._used_cells()
@@ -152,7 +152,7 @@ class Function(CheckedFunction):
             for spec in self.maker.inputs
         )
 
-    def copy(self, *args: Any, **kwargs: Any) -> "Function":
+    def copy(self, *args: object, **kwargs: object) -> "Function":
         """Copy the function, with its own storage; other shared variables may take part.
 
         Parameters
@@ -212,7 +212,7 @@ class Function(CheckedFunction):
             return prepared
         claim = self._claim
 
-        def call(*args: Any) -> Any:
+        def call(*args: object) -> Any:
             turn = [claim]
             try:
                 # within a call of the function there are other values in its cells
@@ -376,7 +376,7 @@ class Function(CheckedFunction):
 class FunctionWithExtras(Function):
     """A compiled function that has default values, or returns a dictionary."""
 
-    def __init__(self, *args: Any, output_keys: Sequence[str] | None = None, **kwargs: Any):
+    def __init__(self, *args: object, output_keys: Sequence[str] | None = None, **kwargs: object):
         super().__init__(*args, **kwargs)
         self.output_keys = output_keys
         self._put_back: dict[int, Any] = {}
@@ -415,7 +415,7 @@ class FunctionWithExtras(Function):
             for i, (required, _, value) in enumerate(super().defaults)
         ]
 
-    def copy(self, *args: Any, **kwargs: Any) -> "FunctionWithExtras":
+    def copy(self, *args: object, **kwargs: object) -> "FunctionWithExtras":
         copied = super().copy(*args, **kwargs)
         assert isinstance(copied, FunctionWithExtras)
         # PyTensor has just given the copy the present values.
@@ -437,7 +437,7 @@ def _pickled(function: Function) -> Any:
     return _unpickled, pickled_values(function)
 
 
-def _unpickled(*values: Any) -> Any:
+def _unpickled(*values: object) -> Any:
     """Return a function that was pickled.
 
     It is of this package, and not PyTensor's, so that a process that unpickles a function imports

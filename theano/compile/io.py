@@ -1,7 +1,6 @@
 """Descriptions of the inputs and outputs of a compiled function."""
 
 import warnings
-from typing import Any
 
 from pytensor.compile.io import In as PyTensorIn
 from pytensor.compile.io import Out, SymbolicInput, SymbolicOutput
@@ -55,7 +54,7 @@ class In(PyTensorIn):
         self,
         variable: Variable,
         name: str | None = None,
-        value: Any = None,
+        value: object = None,
         update: Variable | None = None,
         mutable: bool | None = None,
         strict: bool = False,
@@ -91,7 +90,7 @@ class Param(In):
     def __init__(
         self,
         variable: Variable,
-        default: Any = None,
+        default: object = None,
         name: str | None = None,
         mutable: bool = False,
         strict: bool = False,

@@ -1,7 +1,5 @@
 """`ProfileMode`, which Theano removed: the name, and what takes its place."""
 
-from typing import Any
-
 __all__ = ["ProfileMode"]
 
 
@@ -12,7 +10,7 @@ class ProfileMode:
     that says what to write.
     """
 
-    def __init__(self, *args: Any, **kwargs: Any):
+    def __init__(self, *args: object, **kwargs: object):
         raise NotImplementedError(
             "ProfileMode: Theano 1.0 removed it. Write theano.function(..., profile=True) and "
             "f.profile.summary(), or set the flag profile=True, which prints the profile of all "

@@ -82,7 +82,7 @@ class ProfileStats(PyTensorProfileStats):
         atexit_print: bool = True,
         flag_time_thunks: bool | None = None,
         gpu_checks: bool = True,
-        **kwargs: Any,
+        **kwargs: object,
     ):
         self.parts: Sequence[ProfileStats] = ()
         super().__init__(False, flag_time_thunks, **kwargs)

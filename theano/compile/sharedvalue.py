@@ -159,7 +159,7 @@ def shared(
     allow_downcast: bool | None = None,
     broadcastable: Sequence[bool] | None = None,
     target: str | None = None,
-    **kwargs: Any,
+    **kwargs: object,
 ) -> Any:
     """Make a variable with a value that functions read and update.
 

@@ -19,7 +19,7 @@ class WrongShapeError(AssertionError, ValueError):
     """
 
 
-def specify_shape(x: Any, shape: Any) -> Variable:
+def specify_shape(x: Any, shape: object) -> Variable:
     """Declare that `x` has the shape.
 
     Parameters

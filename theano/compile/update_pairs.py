@@ -182,7 +182,7 @@ def _named(value: object) -> str:
     return f"{value} (created at {line})" if line else str(value)
 
 
-def _remedy(expected: Any, value: Any) -> str:
+def _remedy(expected: object, value: Any) -> str:
     got = getattr(value, "type", None)
     if not isinstance(expected, TensorType) or not isinstance(got, TensorType):
         return ""

@@ -11,7 +11,7 @@ from pytensor.graph.traversal import explicit_graph_inputs
 __all__ = ["d3viz", "d3write"]
 
 
-def d3viz(fct: object, outfile: Path | str, copy_deps: bool = True, **options: Any) -> None:
+def d3viz(fct: object, outfile: Path | str, copy_deps: bool = True, **options: object) -> None:
     """Write a web page that shows a graph; loops and other nested graphs open by double click.
 
     Parameters
@@ -27,7 +27,7 @@ def d3viz(fct: object, outfile: Path | str, copy_deps: bool = True, **options: A
     pytensor_d3viz.d3viz(_with_inputs(fct), outfile, copy_deps, **options)
 
 
-def d3write(fct: object, path: Path | str, **options: Any) -> None:
+def d3write(fct: object, path: Path | str, **options: object) -> None:
     """Write a graph as a file of graphviz; the arguments are those of `d3viz`."""
     pytensor_d3viz.d3write(_with_inputs(fct), path, **options)
 

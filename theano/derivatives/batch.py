@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
 
 from pytensor import tensor as pt
 from pytensor.compile.builders import OpFromGraph
@@ -87,7 +86,7 @@ class _Batch:
         How many values there are.
     """
 
-    def __init__(self, values: Mapping[Variable, Variable], length: Any):
+    def __init__(self, values: Mapping[Variable, Variable], length: object):
         self.new, self.length = dict(values), length
         self._varying = set(values)
 

@@ -11,7 +11,9 @@ from theano.compile.mode import get_mode
 from theano.gof.user_operations.gradients import use_own_gradients
 
 
-def verify_grad(fun: Callable, pt: Sequence, *args: Any, mode: Any = None, **kwargs: Any) -> None:
+def verify_grad(
+    fun: Callable, pt: Sequence, *args: object, mode: Any = None, **kwargs: Any
+) -> None:
     """Compare the gradient of a function with finite differences.
 
     Parameters

@@ -112,7 +112,7 @@ class ConfigParam:
 
     def __init__(
         self,
-        default: Any,
+        default: object,
         filter: Callable[[Any], Any] | None = None,
         allow_override: bool = True,
     ):
@@ -154,7 +154,7 @@ class TypedParam(ConfigParam):
 
     def __init__(
         self,
-        default: Any,
+        default: object,
         mytype: Callable[[Any], Any],
         is_valid: Callable[[Any], bool] | None = None,
         allow_override: bool = True,
@@ -175,7 +175,7 @@ class TypedParam(ConfigParam):
 
 def _param_of(mytype: Callable[[Any], Any], doc: str) -> Callable[..., TypedParam]:
     def param(
-        default: Any,
+        default: object,
         is_valid: Callable[[Any], bool] | None = None,
         allow_override: bool = True,
     ) -> TypedParam:

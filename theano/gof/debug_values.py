@@ -67,7 +67,7 @@ def debug_assert(condition: object, msg: str = "debug_assert failed") -> None:
     warnings.warn(msg, stacklevel=2)
 
 
-def get_debug_values(*args: Any) -> list:
+def get_debug_values(*args: object) -> list:
     """Return a list of one element, the test values of variables, or of none.
 
     Parameters

@@ -23,7 +23,7 @@ class Linker(linking.Linker):
     without arguments and the containers of its inputs and outputs.
     """
 
-    def make_function(self, unpack_single: bool = True, **kwargs: Any) -> Callable:
+    def make_function(self, unpack_single: bool = True, **kwargs: object) -> Callable:
         """Return a function of the values of the accepted graph's inputs.
 
         Parameters

@@ -125,7 +125,7 @@ def _adapt(cls: type) -> None:
 class PureOp(_PyTensorOp):
     """The base class of an operator without C code; see `Op`."""
 
-    def __init_subclass__(cls, **kwargs: Any) -> None:
+    def __init_subclass__(cls, **kwargs: object) -> None:
         _adapt(cls)
         super().__init_subclass__(**kwargs)
 

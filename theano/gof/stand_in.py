@@ -30,7 +30,7 @@ class StandIn(type):
         super().__init__(name, bases, namespace)
         cls.made = made
 
-    def __call__(cls, *args: Any, **kwargs: Any) -> Any:
+    def __call__(cls, *args: object, **kwargs: object) -> Any:
         return cls.make(*args, **kwargs)  # type: ignore[attr-defined]
 
     def __instancecheck__(cls, instance: object) -> bool:

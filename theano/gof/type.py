@@ -55,7 +55,7 @@ class Type(_PyTensorCType):
     Constant: type = Constant
     constant_type = Constant  # type: ignore[assignment]
 
-    def __init_subclass__(cls, **kwargs: Any) -> None:
+    def __init_subclass__(cls, **kwargs: object) -> None:
         super().__init_subclass__(**kwargs)
         defined = vars(cls)
         if "Variable" in defined:

@@ -6,7 +6,6 @@ write it.
 """
 
 from collections.abc import Sequence
-from typing import Any
 
 from pytensor.graph.basic import Apply
 
@@ -72,5 +71,13 @@ class CGpuKernelBase(GpuKernelBase, Op):
 class Kernel:
     """A kernel as text, which Theano gave libgpuarray to compile."""
 
-    def __init__(self, code: Any, params: Any, name: str, flags: Any, *args: Any, **kwargs: Any):
+    def __init__(
+        self,
+        code: object,
+        params: object,
+        name: str,
+        flags: object,
+        *args: object,
+        **kwargs: object,
+    ):
         raise _how_to_lower("YourOperation", f"the text of the kernel {name!r}")

@@ -5,7 +5,7 @@ from typing import Any
 from theano.link.background import refuse_without_threads
 
 
-def on_device(value: Any, device: Any) -> Any:
+def on_device(value: object, device: object) -> Any:
     """Return an array, of its own dtype, on a device of JAX."""
     # Imported here: `theano` can be used without it.
     import jax

@@ -21,7 +21,7 @@ __all__ = [
 ]
 
 
-def gpu_cholesky(A: Any, lower: bool = True) -> Any:
+def gpu_cholesky(A: TensorLike, lower: bool = True) -> Any:
     """Return the Cholesky factor of a positive definite matrix.
 
     Parameters
@@ -33,7 +33,7 @@ def gpu_cholesky(A: Any, lower: bool = True) -> Any:
     return GpuCholesky.make(lower)(A)
 
 
-def gpu_solve(A: Any, b: TensorLike, A_structure: str = "general", trans: str = "N") -> Any:
+def gpu_solve(A: TensorLike, b: TensorLike, A_structure: str = "general", trans: str = "N") -> Any:
     """Return the solution of a system of equations.
 
     Parameters
@@ -78,14 +78,14 @@ def gpu_solve(A: Any, b: TensorLike, A_structure: str = "general", trans: str = 
     )
 
 
-def gpu_solve_lower_triangular(A: Any, b: TensorLike, trans: str = "N") -> Any:
+def gpu_solve_lower_triangular(A: TensorLike, b: TensorLike, trans: str = "N") -> Any:
     """Return the solution of a system with a lower triangular matrix: see `gpu_solve`."""
     matrix = _transposed("gpu_solve_lower_triangular", A, trans)
     b = pt.as_tensor_variable(b)
     return slinalg.solve_triangular(matrix, b, lower=trans == "N", b_ndim=b.ndim)
 
 
-def gpu_solve_upper_triangular(A: Any, b: TensorLike, trans: str = "N") -> Any:
+def gpu_solve_upper_triangular(A: TensorLike, b: TensorLike, trans: str = "N") -> Any:
     """Return the solution of a system with an upper triangular matrix: see `gpu_solve`."""
     matrix = _transposed("gpu_solve_upper_triangular", A, trans)
     b = pt.as_tensor_variable(b)

@@ -198,7 +198,7 @@ def _with_shape_of(kind: GpuArrayType, variable: Variable) -> Variable:
     return host.outputs[0]
 
 
-def _is_on_device(value: Any) -> bool:
+def _is_on_device(value: object) -> bool:
     from theano.link.xla.context import is_traced
 
     return is_traced(value)
@@ -319,7 +319,7 @@ def gpuarray_shared_constructor(
     strict: bool = False,
     allow_downcast: bool | None = None,
     borrow: bool = False,
-    broadcastable: Any = None,
+    broadcastable: object = None,
     target: Any = notset,
 ) -> GpuArraySharedVariable:
     """Make a variable with a value that a device holds.

@@ -83,7 +83,7 @@ class PersistentNdarrayID:
         self.count += 1
         return f"array_{self.count - 1}"
 
-    def __call__(self, obj: Any) -> str | None:
+    def __call__(self, obj: object) -> str | None:
         if type(obj) is not np.ndarray:
             return None
         if id(obj) not in self.seen:
@@ -129,7 +129,7 @@ class PersistentSharedVariableID(PersistentNdarrayID):
             raise ValueError(f"multiple shared variables with the name {name!r} found")
         return name if number == 1 else f"{name}_{number}"
 
-    def __call__(self, obj: Any) -> str | None:
+    def __call__(self, obj: object) -> str | None:
         if isinstance(obj, SharedVariable):
             if obj.name == "pkl":
                 raise ValueError("can't pickle a shared variable with the name 'pkl'")
@@ -162,7 +162,7 @@ class PersistentNdarrayLoad:
 
 
 def dump(
-    obj: Any,
+    obj: object,
     file_handler: Any,
     protocol: int = pickle.DEFAULT_PROTOCOL,
     persistent_id: Callable[[zipfile.ZipFile], Callable] = PersistentSharedVariableID,

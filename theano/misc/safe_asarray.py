@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 
-def _asarray(a: Any, dtype: Any, order: Any = None) -> np.ndarray:
+def _asarray(a: object, dtype: Any, order: Any = None) -> np.ndarray:
     """Convert `a` to an array whose dtype is `dtype`, ``'floatX'`` included.
 
     Parameters

@@ -27,7 +27,7 @@ def why_no_pydot() -> str:
     return ""
 
 
-def pydotprint(fct: Any, outfile: Any = None, **options: Any) -> Any:
+def pydotprint(fct: object, outfile: Any = None, **options: Any) -> Any:
     """Draw a graph to a picture file.
 
     Parameters
@@ -57,7 +57,7 @@ def pydotprint(fct: Any, outfile: Any = None, **options: Any) -> Any:
         raise RuntimeError(INSTALL) from error
 
 
-def pydotprint_variables(*args: Any, **kwargs: Any) -> None:
+def pydotprint_variables(*args: object, **kwargs: object) -> None:
     """Refuse: Theano removed this, and `pydotprint` takes variables too."""
     raise NotImplementedError(
         "pydotprint_variables: Theano 1.0 removed it. Write theano.printing.pydotprint(variables, "

@@ -139,7 +139,7 @@ def _called(density: CFunction, draw: CFunction, count: int, kept: KeptValues) -
     }
 
 
-def _report_python(*functions: Any) -> None:
+def _report_python(*functions: object) -> None:
     """Log which operations Python runs."""
     parts = dict.fromkeys(str(node.op) for f in functions for node in python_parts(f))
     if parts:

@@ -46,7 +46,7 @@ def value_of_data(value: Any, before: np.ndarray, name: str) -> np.ndarray:
     return made
 
 
-def not_finite(value: Any, name: str) -> str | None:
+def not_finite(value: object, name: str) -> str | None:
     """Return which entry of data is not finite, in words, or None."""
     found = np.argwhere(~np.isfinite(np.asarray(value)))
     if not len(found):

@@ -96,7 +96,9 @@ def of_sampler(
     return np.array([density, draw, count, expanded, len(shapes), *lengths], np.uint64)
 
 
-def logp_dlogp(model: Any = None, mode: Any = None, freeze_model: bool | None = None) -> LogDensity:
+def logp_dlogp(
+    model: Any = None, mode: object = None, freeze_model: bool | None = None
+) -> LogDensity:
     """Compile the log density of a model and its gradient; loops get this package's gradient.
 
     Parameters
@@ -187,7 +189,7 @@ def is_random(values: list[Variable], points: Points) -> bool:
     return bool(collect_default_updates(values, inputs=[points.vector]))
 
 
-def compiled(model: Any, points: Points, values: list[Variable], mode: Any = None) -> Any:
+def compiled(model: Any, points: Points, values: list[Variable], mode: object = None) -> Any:
     """Compile a function of the vector of a point, with PyMC's own rewrites of a model's conditions.
 
     Its random samples, a minibatch's indices among them, are others in each call, as PyMC's are.

@@ -22,7 +22,7 @@ def prior_in_one_loop(
     model: object,
     return_inferencedata: bool = True,
     idata_kwargs: dict[str, Any] | None = None,
-    **kwargs: Any,
+    **kwargs: object,
 ) -> Any:
     """Return what ``pymc.sample_prior_predictive`` returns, or None where Python is needed for each draw."""
     import pymc
@@ -48,7 +48,7 @@ def predicted_in_one_loop(
     extend_inferencedata: bool = False,
     predictions: bool = False,
     idata_kwargs: dict[str, Any] | None = None,
-    **kwargs: Any,
+    **kwargs: object,
 ) -> Any:
     """Return what ``pymc.sample_posterior_predictive`` returns, or None where Python is needed for each draw.
 

@@ -135,7 +135,7 @@ class LoopsOfModel:
         return name in self._model
 
     def compile_fn(
-        self, outs: Sequence[Any], *, inputs: Sequence[Any], random_seed: Any = None, **_: Any
+        self, outs: Sequence[Any], *, inputs: Sequence[Any], random_seed: object = None, **_: Any
     ) -> Callable[..., Any]:
         """Return a function that stands for the draws; see the class."""
         known = _compiled.setdefault(self._model, {})

@@ -36,7 +36,7 @@ class _RewritesOf(GraphRewriter):
         """Add to a graph what the rewrites ask of it."""
         self.mode.optimizer.add_requirements(fgraph)
 
-    def apply(self, fgraph: FunctionGraph, *arguments: Any, **settings: Any) -> Any:
+    def apply(self, fgraph: FunctionGraph, *arguments: object, **settings: object) -> Any:
         """Rewrite a graph as `theano.function` does in the mode."""
         ConditionsOfSteps(self.tags).apply(fgraph)
         return self.mode.optimizer.apply(fgraph, *arguments, **settings)

@@ -14,7 +14,7 @@ from theano.pymc.models import check_names, model_of
 from theano.pymc.modes import mode
 
 
-def draw(vars: Any, draws: int = 1, random_seed: Any = None, **kwargs: Any) -> Any:
+def draw(vars: Any, draws: int = 1, random_seed: object = None, **kwargs: Any) -> Any:
     """Draw from random variables, and from what is computed of them.
 
     One compiled function makes all draws, in a loop of C, where what is drawn is wholly native.

@@ -40,7 +40,7 @@ _LEAST = {"draws": 0, "tune": 0, "chains": 1, "cores": 1}
 _NOT_NUTPIES = {*_WITHOUT_MEANING, "nuts_sampler", "initvals", "var_names", "compile_kwargs"}
 
 
-def sample(*given: Any, model: object = None, draws: int = 1000, **settings: Any) -> Any:
+def sample(*given: object, model: object = None, draws: int = 1000, **settings: Any) -> Any:
     """Sample a model as ``pymc.sample`` does, with functions of this package.
 
     A model of continuous variables that is native, with its gradient, is sampled by nutpie, which
@@ -192,7 +192,7 @@ def _by_nutpie(
     discard_tuned_samples: bool = True,
     idata_kwargs: dict[str, Any] | None = None,
     nuts: dict[str, Any] | None = None,
-    **others: Any,
+    **others: object,
 ) -> Any:
     """Sample a compiled model, with chains, seeds and groups of results as PyMC has them."""
     import nutpie
@@ -230,7 +230,7 @@ def _by_nutpie(
     return _with_log_likelihood(found, model, kept.pop("log_likelihood", False))
 
 
-def _with_log_likelihood(found: Any, model: Any, asked: bool | list[str]) -> Any:
+def _with_log_likelihood(found: object, model: Any, asked: bool | list[str]) -> Any:
     """Return results with the log likelihood of observations, if it is asked for."""
     if not asked:
         return found

@@ -66,7 +66,7 @@ class FlatInitialPoint:
     def __init__(self, by_name: InitialPoint, points: Points):
         self._by_name, self._points = by_name, points
 
-    def __call__(self, seed: Any = None) -> np.ndarray:
+    def __call__(self, seed: object = None) -> np.ndarray:
         """Return the vector of the point of a seed."""
         return self._points.flat(self._by_name.by_name(seed))
 

@@ -9,7 +9,7 @@ cuda_available = False
 cuda_enabled = False
 
 
-def use(device: str, *args: Any, **kwargs: Any) -> None:
+def use(device: str, *args: object, **kwargs: object) -> None:
     """Raise an error that says how a GPU is used now.
 
     Raises

@@ -117,7 +117,7 @@ class MRG_RandomStreams:
 
     rstate: np.ndarray
 
-    def __init__(self, seed: Any = 12345, use_cuda: bool | None = None):
+    def __init__(self, seed: object = 12345, use_cuda: bool | None = None):
         self.state_updates: list[tuple] = []
         self.default_instance_seed = seed
         self.set_rstate(seed)
@@ -253,9 +253,9 @@ class MRG_RandomStreams:
 
     def binomial(
         self,
-        size: Any = None,
+        size: object = None,
         n: int = 1,
-        p: Any = 0.5,
+        p: object = 0.5,
         ndim: int | None = None,
         dtype: str = "int64",
         nstreams: int | None = None,
@@ -273,9 +273,9 @@ class MRG_RandomStreams:
 
     def multinomial(
         self,
-        size: Any = None,
+        size: object = None,
         n: Any = 1,
-        pvals: Any = None,
+        pvals: object = None,
         ndim: int | None = None,
         dtype: str = "int64",
         nstreams: int | None = None,
@@ -307,7 +307,7 @@ class MRG_RandomStreams:
         size: Any = 1,
         a: None = None,
         replace: bool = True,
-        p: Any = None,
+        p: object = None,
         ndim: None = None,
         dtype: str = "int64",
         nstreams: int | None = None,

@@ -43,7 +43,7 @@ class SymPyCCode(ScalarOp):
     3.0
     """
 
-    def __init__(self, inputs: Sequence[Any], expr: Any, name: str | None = None):
+    def __init__(self, inputs: Sequence[Any], expr: object, name: str | None = None):
         self.inputs = tuple(inputs)
         self.expr = expr
         self.name = name or f"sympy_func_{next(_numbers)}"

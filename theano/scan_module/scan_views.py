@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 from theano.scan_module.scan import scan
 
 
 def map(
     fn: Callable,
-    sequences: Any,
-    non_sequences: Any = None,
+    sequences: object,
+    non_sequences: object = None,
     truncate_gradient: int = -1,
     go_backwards: bool = False,
-    mode: Any = None,
+    mode: object = None,
     name: str | None = None,
 ):
     """Apply a function to each element of the sequences.

@@ -146,7 +146,7 @@ def _repr_of(fields: tuple[Field, ...]) -> Callable:
 def _refusals(cls: Any, names: set[str]) -> dict[str, Callable]:
     """Methods that refuse to change the fields, and any attribute of objects of the class itself."""
 
-    def __setattr__(self: Any, name: str, value: Any) -> None:
+    def __setattr__(self: object, name: str, value: Any) -> None:
         if type(self) is cls or name in names:
             raise FrozenInstanceError(f"cannot assign to field {name!r}")
         super(cls, self).__setattr__(name, value)
@@ -162,7 +162,7 @@ def _refusals(cls: Any, names: set[str]) -> dict[str, Callable]:
 def _first_init(cls: Any, frozen: bool) -> Callable:
     """Return an initializer that puts a faster one in its place."""
 
-    def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
+    def __init__(self: object, *args: Any, **kwargs: object) -> None:
         cls.__init__ = _init_of(cls, frozen)
         cls.__init__(self, *args, **kwargs)
 

@@ -30,7 +30,7 @@ def with_room_for_deep_graphs(call: Call) -> Call:
     """
 
     @functools.wraps(call)
-    def called(*args: Any, **kwargs: Any) -> Any:
+    def called(*args: object, **kwargs: object) -> Any:
         try:
             return call(*args, **kwargs)
         except RecursionError:

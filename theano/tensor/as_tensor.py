@@ -15,7 +15,7 @@ class AsTensorError(TypeError):
 
 
 def as_tensor_variable(
-    x: Any, name: str | None = None, ndim: int | None = None, **kwargs: Any
+    x: Any, name: str | None = None, ndim: int | None = None, **kwargs: object
 ) -> TensorVariable:
     """Return `x` as a tensor variable.
 

@@ -66,7 +66,7 @@ def res_is_a(var: Variable, op: Op) -> bool:
     return var.owner is not None and var.owner.op == op
 
 
-def _gemm_canonicalize(r: Variable, scale: Any, rval: list, maxclients: int | None) -> Any:
+def _gemm_canonicalize(r: Variable, scale: object, rval: list, maxclients: int | None) -> Any:
     """Write a sum of scaled matrices as a list of pairs: a scale and a matrix."""
     graph = FunctionGraph(None, [r], clone=False)
     return _terms_of_product(graph, r, scale, rval, maxclients)

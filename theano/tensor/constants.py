@@ -21,7 +21,7 @@ class EmptyConstantError(NotScalarConstantError):
 
 
 def get_scalar_constant_value(
-    orig_v: Any, elemwise: bool = True, only_process_constants: bool = False, max_recur: int = 10
+    orig_v: object, elemwise: bool = True, only_process_constants: bool = False, max_recur: int = 10
 ) -> np.ndarray:
     """Return the number that `orig_v` always is, or that all its elements always are.
 

@@ -49,7 +49,7 @@ def repeat(x: TensorLike, repeats: Any, axis: int | None = None) -> TensorVariab
     return pt.repeat(as_tensor_variable(x), repeats, axis=axis)
 
 
-def to_one_hot(y: TensorLike, nb_class: Any, dtype: Any = None) -> TensorVariable:
+def to_one_hot(y: TensorLike, nb_class: object, dtype: object = None) -> TensorVariable:
     """Turn a vector of class numbers into a matrix with one 1 in each row.
 
     Parameters
@@ -76,7 +76,7 @@ def to_one_hot(y: TensorLike, nb_class: Any, dtype: Any = None) -> TensorVariabl
     return pt.set_subtensor(zeros[pt.arange(y.shape[0]), y], np.asarray(1, dtype=zeros.dtype))
 
 
-def unravel_index(indices: Any, dims: Any, order: str = "C", ndim: int | None = None):
+def unravel_index(indices: TensorLike, dims: Any, order: str = "C", ndim: int | None = None):
     """Turn positions in a flattened array into positions along each dimension.
 
     Parameters

@@ -1,7 +1,5 @@
 """The largest and the smallest elements along axes, and where they are."""
 
-from typing import Any
-
 import numpy as np
 import pytensor.tensor as pt
 from pytensor.graph.basic import Constant, Variable
@@ -12,7 +10,7 @@ from pytensor.tensor.variable import TensorVariable
 __all__ = ["argmax", "argmin", "check_and_normalize_axes", "max", "max_and_argmax", "min"]
 
 
-def check_and_normalize_axes(x: TensorLike, axis: Any) -> list[int]:
+def check_and_normalize_axes(x: TensorLike, axis: object) -> list[int]:
     """Return the axes as increasing numbers, each once; an empty list for None.
 
     Parameters
@@ -47,34 +45,34 @@ def check_and_normalize_axes(x: TensorLike, axis: Any) -> list[int]:
     return sorted({int(number) % ndim for number in axes})
 
 
-def max(x: TensorLike, axis: Any = None, keepdims: bool = False) -> TensorVariable:
+def max(x: TensorLike, axis: object = None, keepdims: bool = False) -> TensorVariable:
     """Return the largest elements along the axes, of all elements for None."""
     return pt.max(x, axis=_axes(x, axis), keepdims=keepdims)
 
 
-def min(x: TensorLike, axis: Any = None, keepdims: bool = False) -> TensorVariable:
+def min(x: TensorLike, axis: object = None, keepdims: bool = False) -> TensorVariable:
     """Return the smallest elements along the axes, of all elements for None."""
     return pt.min(x, axis=_axes(x, axis), keepdims=keepdims)
 
 
-def argmax(x: TensorLike, axis: Any = None, keepdims: bool = False) -> TensorVariable:
+def argmax(x: TensorLike, axis: object = None, keepdims: bool = False) -> TensorVariable:
     """Return the positions of the largest elements along the axes, which count as one."""
     return pt.argmax(x, axis=_axes(x, axis), keepdims=keepdims)
 
 
-def argmin(x: TensorLike, axis: Any = None, keepdims: bool = False) -> TensorVariable:
+def argmin(x: TensorLike, axis: object = None, keepdims: bool = False) -> TensorVariable:
     """Return the positions of the smallest elements along the axes, which count as one."""
     return pt.argmin(x, axis=_axes(x, axis), keepdims=keepdims)
 
 
 def max_and_argmax(
-    a: TensorLike, axis: Any = None, keepdims: bool = False
+    a: TensorLike, axis: object = None, keepdims: bool = False
 ) -> tuple[TensorVariable, TensorVariable]:
     """Return the largest elements along the axes, and their positions."""
     return max(a, axis, keepdims), argmax(a, axis, keepdims)
 
 
-def _axes(x: TensorLike, axis: Any) -> int | tuple[int, ...] | None:
+def _axes(x: TensorLike, axis: object) -> int | tuple[int, ...] | None:
     axes = check_and_normalize_axes(x, axis)
     if len(axes) == 1:
         return axes[0]

@@ -1,7 +1,5 @@
 """Fourier transforms of real numbers, by Theano 1.0's names."""
 
-from typing import Any
-
 from pytensor.tensor import TensorLike
 from pytensor.tensor.fft import IRFFTOp, RFFTOp, irfft_op, rfft_op
 from pytensor.tensor.fft import irfft as _irfft
@@ -64,7 +62,7 @@ def irfft(inp: TensorLike, norm: str | None = None, is_odd: bool = False) -> Ten
     return _irfft(inp, norm, is_odd)
 
 
-def _check_norm(name: str, norm: Any) -> None:
+def _check_norm(name: str, norm: object) -> None:
     if norm not in _NORMS:
         allowed = ", ".join(map(repr, _NORMS))
         raise ValueError(f"Invalid value {norm!r} for norm of {name}: it must be one of {allowed}")

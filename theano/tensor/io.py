@@ -107,7 +107,7 @@ class LoadFromDisk(Op):
 
 
 def load(
-    path: Any, dtype: str, broadcastable: Sequence[bool], mmap_mode: str | None = None
+    path: object, dtype: str, broadcastable: Sequence[bool], mmap_mode: str | None = None
 ) -> Variable:
     """Return the array in a ``.npy`` file: see `LoadFromDisk`.
 

@@ -182,7 +182,7 @@ class MPISendWait(_Message):
         output_storage[0][0] = True
 
 
-def isend(var: Any, dest: int, tag: int) -> list[Variable]:
+def isend(var: object, dest: int, tag: int) -> list[Variable]:
     """Start to send `var`.
 
     Parameters
@@ -200,12 +200,12 @@ def isend(var: Any, dest: int, tag: int) -> list[Variable]:
     return all_results(MPISend(dest, tag)(var))
 
 
-def send(var: Any, dest: int, tag: int) -> Variable:
+def send(var: object, dest: int, tag: int) -> Variable:
     """Send `var` and wait until that is done: see `isend`. The result is True."""
     return only_result(MPISendWait(tag)(*isend(var, dest, tag)))
 
 
-def irecv(shape: Sequence[int], dtype: Any, source: int, tag: int) -> list[Variable]:
+def irecv(shape: Sequence[int], dtype: object, source: int, tag: int) -> list[Variable]:
     """Start to receive an array.
 
     Parameters
@@ -224,7 +224,7 @@ def irecv(shape: Sequence[int], dtype: Any, source: int, tag: int) -> list[Varia
     return all_results(MPIRecv(source, tag, shape, dtype)())
 
 
-def recv(shape: Sequence[int], dtype: Any, source: int, tag: int) -> Variable:
+def recv(shape: Sequence[int], dtype: object, source: int, tag: int) -> Variable:
     """Receive an array and wait until it is there: see `irecv`."""
     return only_result(MPIRecvWait(tag)(*irecv(shape, dtype, source, tag)))
 

@@ -47,7 +47,7 @@ class lstsq(metaclass=StandIn, made=_PyTensorLstsq):
         return _PyTensorLstsq()
 
 
-def matrix_dot(*args: Any):
+def matrix_dot(*args: object):
     """Return the product of matrices, from the left to the right."""
     return reduce(_dot, args)
 
@@ -66,7 +66,7 @@ def eigh(a: TensorLike, UPLO: str = "L"):
     return _eigh(a, lower=UPLO == "L")
 
 
-def matrix_power(M: Any, n: int):
+def matrix_power(M: object, n: int):
     """Return a matrix multiplied by itself `n` times, its inverse where `n` is negative."""
     try:
         return _matrix_power(M, index(n))

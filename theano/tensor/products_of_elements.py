@@ -6,8 +6,6 @@ of one element that is zero it gives zero.
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytensor.tensor as pt
 from pytensor.gradient import DisconnectedType, disconnected_grad
 from pytensor.graph.basic import Variable
@@ -86,7 +84,7 @@ class OthersOfZeros(TensorSymbolicOp):
         axis: tuple[int, ...] | None = None,
         dtype: str | None = None,
         acc_dtype: str | None = None,
-        **kwargs: Any,
+        **kwargs: object,
     ):
         super().__init__(axis=axis, dtype=dtype, acc_dtype=acc_dtype, **kwargs)
 
@@ -149,10 +147,10 @@ def _products_before(rows: TensorVariable) -> TensorVariable:
 
 def prod(
     input: TensorLike,
-    axis: Any = None,
-    dtype: Any = None,
+    axis: object = None,
+    dtype: object = None,
     keepdims: bool = False,
-    acc_dtype: Any = None,
+    acc_dtype: object = None,
     no_zeros_in_input: bool = False,
 ) -> TensorVariable:
     """Return the products of the elements along the axes, of all elements for None.

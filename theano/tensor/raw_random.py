@@ -158,7 +158,7 @@ def _sampling(
 
 
 def uniform(
-    random_state: Any,
+    random_state: object,
     size: Any = None,
     low: Any = 0.0,
     high: Any = 1.0,
@@ -192,7 +192,7 @@ def uniform(
 
 
 def normal(
-    random_state: Any,
+    random_state: object,
     size: Any = None,
     avg: Any = 0.0,
     std: Any = 1.0,
@@ -210,7 +210,7 @@ def normal(
 
 
 def binomial(
-    random_state: Any,
+    random_state: object,
     size: Any = None,
     n: Any = 1,
     p: Any = 0.5,
@@ -231,7 +231,7 @@ def binomial(
 
 
 def random_integers(
-    random_state: Any,
+    random_state: object,
     size: Any = None,
     low: Any = 0,
     high: Any = 1,
@@ -250,7 +250,7 @@ def random_integers(
 
 
 def choice(
-    random_state: Any,
+    random_state: object,
     size: Any = None,
     a: TensorLike = 2,
     replace: Any = True,
@@ -281,7 +281,7 @@ def choice(
 
 
 def poisson(
-    random_state: Any,
+    random_state: object,
     size: Any = None,
     lam: Any = 1.0,
     ndim: int | None = None,
@@ -297,9 +297,9 @@ def poisson(
 
 
 def permutation(
-    random_state: Any,
-    size: Any = None,
-    n: Any = 1,
+    random_state: object,
+    size: object = None,
+    n: TensorLike = 1,
     ndim: int | None = None,
     dtype: str = "int64",
 ) -> list:
@@ -323,7 +323,7 @@ def permutation(
 
 
 def multinomial(
-    random_state: Any,
+    random_state: object,
     size: Any = None,
     n: Any = 1,
     pvals: Any = (0.5, 0.5),
@@ -356,15 +356,15 @@ def multinomial(
 class RandomStreamsBase:
     """The distributions of a source of random variables, whose `gen` makes one of a function."""
 
-    def gen(self, op: Callable, *args: Any, **kwargs: Any) -> TensorVariable:
+    def gen(self, op: Callable, *args: object, **kwargs: object) -> TensorVariable:
         """Make a random variable with `op`, which takes a generator first."""
         raise NotImplementedError(f"{type(self).__name__} has no gen")
 
     def uniform(
         self,
-        size: Any = None,
-        low: Any = 0.0,
-        high: Any = 1.0,
+        size: object = None,
+        low: TensorLike = 0.0,
+        high: TensorLike = 1.0,
         ndim: int | None = None,
         dtype: str | None = None,
     ) -> TensorVariable:
@@ -373,9 +373,9 @@ class RandomStreamsBase:
 
     def normal(
         self,
-        size: Any = None,
-        avg: Any = 0.0,
-        std: Any = 1.0,
+        size: object = None,
+        avg: object = 0.0,
+        std: object = 1.0,
         ndim: int | None = None,
         dtype: str | None = None,
     ) -> TensorVariable:
@@ -384,21 +384,21 @@ class RandomStreamsBase:
 
     def binomial(
         self,
-        size: Any = None,
-        n: Any = 1,
-        p: Any = 0.5,
+        size: object = None,
+        n: TensorLike = 1,
+        p: TensorLike = 0.5,
         ndim: int | None = None,
         dtype: str = "int64",
-        prob: Any = None,
+        prob: object = None,
     ) -> TensorVariable:
         """Draw how many of `n` trials succeed: see `raw_random.binomial`."""
         return self.gen(binomial, size, n, p, ndim=ndim, dtype=dtype, prob=prob)
 
     def random_integers(
         self,
-        size: Any = None,
-        low: Any = 0,
-        high: Any = 1,
+        size: object = None,
+        low: TensorLike = 0,
+        high: TensorLike = 1,
         ndim: int | None = None,
         dtype: str = "int64",
     ) -> TensorVariable:
@@ -407,10 +407,10 @@ class RandomStreamsBase:
 
     def choice(
         self,
-        size: Any = None,
+        size: object = None,
         a: TensorLike = 2,
-        replace: Any = True,
-        p: Any = None,
+        replace: object = True,
+        p: object = None,
         ndim: int | None = None,
         dtype: str = "int64",
     ) -> TensorVariable:
@@ -418,22 +418,26 @@ class RandomStreamsBase:
         return self.gen(choice, size, a, replace, p, ndim=ndim, dtype=dtype)
 
     def poisson(
-        self, size: Any = None, lam: Any = 1.0, ndim: int | None = None, dtype: str = "int64"
+        self,
+        size: object = None,
+        lam: TensorLike = 1.0,
+        ndim: int | None = None,
+        dtype: str = "int64",
     ) -> TensorVariable:
         """Draw from the Poisson distribution of mean `lam`: see `raw_random.poisson`."""
         return self.gen(poisson, size, lam, ndim=ndim, dtype=dtype)
 
     def permutation(
-        self, size: Any = None, n: Any = 1, ndim: int | None = None, dtype: str = "int64"
+        self, size: object = None, n: TensorLike = 1, ndim: int | None = None, dtype: str = "int64"
     ) -> TensorVariable:
         """Draw permutations of the integers below `n`: see `raw_random.permutation`."""
         return self.gen(permutation, size, n, ndim=ndim, dtype=dtype)
 
     def multinomial(
         self,
-        size: Any = None,
-        n: Any = 1,
-        pvals: Any = (0.5, 0.5),
+        size: object = None,
+        n: TensorLike = 1,
+        pvals: object = (0.5, 0.5),
         ndim: int | None = None,
         dtype: str = "int64",
     ) -> TensorVariable:

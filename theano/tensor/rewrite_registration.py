@@ -8,7 +8,7 @@ from theano.rewriting.database import optdb
 
 
 def _registering(stage: str, *always: str) -> Callable:
-    def register(lopt: NodeRewriter | str, *tags: str, **kwargs: Any) -> Any:
+    def register(lopt: NodeRewriter | str, *tags: str, **kwargs: object) -> Any:
         if isinstance(lopt, str):
             # a decorator with tags only
             return lambda rewrite: register(rewrite, lopt, *tags, **kwargs)

@@ -40,7 +40,7 @@ class RandomStreams(RandomStreamsBase):
     [0.1267, 0.9709]
     """
 
-    def __init__(self, seed: Any = None):
+    def __init__(self, seed: object = None):
         self.state_updates: list[tuple[SharedVariable, Variable]] = []
         self.default_instance_seed = seed
         self.gen_seedgen = _seeded(seed)
@@ -49,7 +49,7 @@ class RandomStreams(RandomStreamsBase):
         """Return each generator with its next state, as `theano.function` takes updates."""
         return list(self.state_updates)
 
-    def seed(self, seed: Any = None) -> None:
+    def seed(self, seed: object = None) -> None:
         """Start all the generators again, from `seed` or from the first seed."""
         seeds = _seeded(self.default_instance_seed if seed is None else seed)
         for generator, _ in self.state_updates:
@@ -63,7 +63,7 @@ class RandomStreams(RandomStreamsBase):
         """Put the generator `val` in the variable `item`."""
         item.set_value(val, borrow=True)
 
-    def gen(self, op: Callable, *args: Any, **kwargs: Any) -> TensorVariable:
+    def gen(self, op: Callable, *args: object, **kwargs: object) -> TensorVariable:
         """Make a random variable with its own generator.
 
         Parameters

@@ -27,7 +27,7 @@ from theano.tensor.linear_algebra.gradients import CholeskyGrad, EigvalshGrad
 from theano.tensor.linear_algebra.solved_systems import solution_or_nan
 
 
-def solve(a: TensorLike, b: TensorLike, **options: Any) -> TensorVariable:
+def solve(a: TensorLike, b: TensorLike, **options: object) -> TensorVariable:
     """Return the solution x of ``a.dot(x) == b``.
 
     Parameters

@@ -50,14 +50,14 @@ def _check_order(order: Sequence | None) -> None:
 
 
 def sort(
-    a: TensorLike, axis: Any = -1, kind: str = "quicksort", order: Sequence | None = None
+    a: TensorLike, axis: object = -1, kind: str = "quicksort", order: Sequence | None = None
 ) -> TensorVariable:
     """Return the elements of `a` in ascending order along `axis`; None flattens `a` first."""
     return known_tensor(SortOp.make(kind, order)(*_along(a, axis)))
 
 
 def argsort(
-    a: TensorLike, axis: Any = -1, kind: str = "quicksort", order: Sequence | None = None
+    a: TensorLike, axis: object = -1, kind: str = "quicksort", order: Sequence | None = None
 ) -> TensorVariable:
     """Return the positions that put `a` in ascending order along `axis`: see `sort`."""
     return known_tensor(ArgSortOp.make(kind, order)(*_along(a, axis)))
@@ -92,7 +92,7 @@ optdb.register(
 
 
 def topk_and_argtopk(
-    x: TensorLike, kth: Any, axis: int | None = -1, sorted: bool = True, idx_dtype: str = "int64"
+    x: TensorLike, kth: object, axis: int | None = -1, sorted: bool = True, idx_dtype: str = "int64"
 ) -> tuple[TensorVariable, TensorVariable]:
     """Return the `kth` largest elements along `axis` and their positions.
 
@@ -125,14 +125,14 @@ def topk_and_argtopk(
 
 
 def topk(
-    x: TensorLike, kth: Any, axis: int | None = -1, sorted: bool = True, idx_dtype: str = "int64"
+    x: TensorLike, kth: object, axis: int | None = -1, sorted: bool = True, idx_dtype: str = "int64"
 ) -> TensorVariable:
     """Return the `kth` largest elements along `axis`: see `topk_and_argtopk`."""
     return topk_and_argtopk(x, kth, axis, sorted, idx_dtype)[0]
 
 
 def argtopk(
-    x: TensorLike, kth: Any, axis: int | None = -1, sorted: bool = True, idx_dtype: str = "int64"
+    x: TensorLike, kth: object, axis: int | None = -1, sorted: bool = True, idx_dtype: str = "int64"
 ) -> TensorVariable:
     """Return the positions of the `kth` largest elements: see `topk_and_argtopk`."""
     return topk_and_argtopk(x, kth, axis, sorted, idx_dtype)[1]

@@ -45,7 +45,7 @@ def fetch_seed(pseed: Any = None) -> int | None:
         return None
 
 
-def seed_rng(pseed: Any = None) -> int | None:
+def seed_rng(pseed: object = None) -> int | None:
     """Seed NumPy's global generator with `fetch_seed`, and return the seed."""
     seed = fetch_seed(pseed)
     np.random.seed(seed)
@@ -53,7 +53,12 @@ def seed_rng(pseed: Any = None) -> int | None:
 
 
 def verify_grad(
-    op: Callable, pt: Sequence, n_tests: int = 2, rng: Any = None, *args: Any, **kwargs: Any
+    op: Callable,
+    pt: Sequence,
+    n_tests: int = 2,
+    rng: object = None,
+    *args: object,
+    **kwargs: object,
 ) -> None:
     """Compare a gradient with finite differences: `theano.gradient.verify_grad`, which is seeded."""
     if rng is None:
@@ -90,22 +95,24 @@ class TestOptimizationMixin:
 
     __test__ = False
 
-    def assertFunctionContains(self, f: Any, op: Any, min: int = 1, max: int = sys.maxsize) -> None:
+    def assertFunctionContains(
+        self, f: object, op: object, min: int = 1, max: int = sys.maxsize
+    ) -> None:
         """Assert that so many nodes apply `op`."""
         self._assert_count(f, op, lambda node: node.op == op, min, max)
 
-    def assertFunctionContains0(self, f: Any, op: Any) -> None:
+    def assertFunctionContains0(self, f: object, op: object) -> None:
         self.assertFunctionContains(f, op, min=0, max=0)
 
-    def assertFunctionContains1(self, f: Any, op: Any) -> None:
+    def assertFunctionContains1(self, f: object, op: object) -> None:
         self.assertFunctionContains(f, op, min=1, max=1)
 
-    def assertFunctionContainsN(self, f: Any, op: Any, N: int) -> None:
+    def assertFunctionContainsN(self, f: object, op: object, N: int) -> None:
         self.assertFunctionContains(f, op, min=N, max=N)
 
     def assertFunctionContainsClass(
         self,
-        f: Any,
+        f: object,
         op: type,
         min: int = 1,
         max: int = sys.maxsize,
@@ -113,10 +120,12 @@ class TestOptimizationMixin:
         """Assert that so many nodes apply an operation of a class."""
         self._assert_count(f, op, lambda node: isinstance(node.op, op), min, max)
 
-    def assertFunctionContainsClassN(self, f: Any, op: type, N: int) -> None:
+    def assertFunctionContainsClassN(self, f: object, op: type, N: int) -> None:
         self.assertFunctionContainsClass(f, op, min=N, max=N)
 
-    def _assert_count(self, f: Any, what: Any, is_one: Callable, lowest: int, highest: int) -> None:
+    def _assert_count(
+        self, f: Any, what: object, is_one: Callable, lowest: int, highest: int
+    ) -> None:
         nodes = f.maker.fgraph.toposort()
         count = sum(map(is_one, nodes))
         assert lowest <= count <= highest, (
@@ -141,13 +150,13 @@ class T_OpContractMixin:
     ops: list = []
     other_op: Any = add
 
-    def copy(self, x: Any) -> Any:
+    def copy(self, x: object) -> Any:
         return copy.copy(x)
 
-    def deepcopy(self, x: Any) -> Any:
+    def deepcopy(self, x: object) -> Any:
         return copy.deepcopy(x)
 
-    def clone(self, op: Any) -> Any:
+    def clone(self, op: object) -> Any:
         """Return a new operation like `op`."""
         raise NotImplementedError("expected a subclass that makes a new operation like this one")
 
@@ -212,7 +221,7 @@ def _has_equal_lengths(variable: Any, value: Any) -> bool:
     return len(set(lengths)) < len(lengths)
 
 
-def str_diagnostic(expected: Any, value: Any, rtol: float | None, atol: float | None) -> str:
+def str_diagnostic(expected: object, value: object, rtol: float | None, atol: float | None) -> str:
     """Return text that describes how two arrays differ."""
     both = {"expected": np.asarray(expected), "value": np.asarray(value)}
     lines = [
@@ -240,7 +249,7 @@ def str_diagnostic(expected: Any, value: Any, rtol: float | None, atol: float | 
 class WrongValue(Exception):
     """Two arrays that should be close differ."""
 
-    def __init__(self, expected_val: Any, val: Any, rtol: float | None, atol: float | None):
+    def __init__(self, expected_val: object, val: object, rtol: float | None, atol: float | None):
         super().__init__()
         self.val1, self.val2, self.rtol, self.atol = expected_val, val, rtol, atol
 
@@ -276,7 +285,7 @@ class AttemptManyTimes:
         """Wrap a test, or a method of a test case, whose ``setUp`` is called in each attempt."""
 
         @functools.wraps(fct)
-        def attempted(*args: Any, **kwargs: Any) -> None:
+        def attempted(*args: object, **kwargs: object) -> None:
             first, successes = config.unittests.rseed, 0
             case = args[0] if len(args) == 1 and isinstance(args[0], unittest.TestCase) else None
             for attempt in range(self.n_attempts):

@@ -182,12 +182,12 @@ class Locked:
 
     container: Any
 
-    def get_value(self, *args: Any, **kwargs: Any) -> Any:
+    def get_value(self, *args: object, **kwargs: object) -> Any:
         """Return the value."""
         with lock_of(reading(self.container.storage)):
             return super().get_value(*args, **kwargs)  # type: ignore[misc]
 
-    def set_value(self, *args: Any, **kwargs: Any) -> None:
+    def set_value(self, *args: object, **kwargs: object) -> None:
         """Replace the value."""
         with lock_of(writing(self.container.storage)):
             super().set_value(*args, **kwargs)  # type: ignore[misc]

@@ -79,7 +79,7 @@ class _Guard:
             if _only_maps_read(graph, variable)
         }
 
-    def after_node(self, node: Apply, thunk: Any, storage_map: Any, compute_map: Any) -> None:
+    def after_node(self, node: Apply, thunk: object, storage_map: Any, compute_map: Any) -> None:
         """Look at what an operation computed."""
         if _is_written_in_part(node):
             return

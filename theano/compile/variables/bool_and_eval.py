@@ -45,7 +45,7 @@ def _compared(pytensor_operator: Callable, one: object, other: object) -> Any:
 
 
 def _evaluated(
-    pytensor_eval: Callable, variable: Variable, inputs_to_values: Any = None, **kwargs: Any
+    pytensor_eval: Callable, variable: Variable, inputs_to_values: Any = None, **kwargs: object
 ) -> Any:
     caller = sys._getframe(2)
     if not uses_theano(caller):
@@ -70,7 +70,7 @@ def _replaced(holder: type, name: str, returned: Callable) -> None:
     original = getattr(method, "__wrapped__", method)
 
     @functools.wraps(original)
-    def asked(*args: Any, **kwargs: Any) -> Any:
+    def asked(*args: object, **kwargs: object) -> Any:
         return returned(original, *args, **kwargs)
 
     setattr(holder, name, asked)

@@ -14,7 +14,7 @@ import numpy as np
 from pytensor.graph.basic import Variable
 
 
-def without_unnamed_axes(variable: Any, index: Any) -> Any:
+def without_unnamed_axes(variable: Any, index: object) -> Any:
     """Return a tensor without the dimensions of length 1 that an index with new axes does not name.
 
     Parameters

@@ -8,7 +8,6 @@ import functools
 import inspect
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
 
 from pytensor.graph.basic import Apply
 from pytensor.graph.fg import FunctionGraph, Output
@@ -84,7 +83,7 @@ class LocalOptimizer(NodeRewriter):
     `node`: pairs of an application, or 'output', and a position.
     """
 
-    def __init_subclass__(cls, **kwargs: Any) -> None:
+    def __init_subclass__(cls, **kwargs: object) -> None:
         super().__init_subclass__(**kwargs)
         if "transform" in vars(cls):
             cls.transform = _asked_either_way(vars(cls)["transform"])  # type: ignore[method-assign]

@@ -36,7 +36,7 @@ def has_own_code(op: Op) -> bool:
     return written is not COp.c_code and is_of_users(written.__module__)
 
 
-def thunk_of_folding(node: Apply, *storage: Any) -> Any:
+def thunk_of_folding(node: Apply, *storage: object) -> Any:
     """Return the C code of users for a node that is folded to a constant; PyTensor asks for Python."""
     folded = all(isinstance(variable, Constant) for variable in node.inputs)
     if not (folded and config.cxx and has_own_code(node.op)):

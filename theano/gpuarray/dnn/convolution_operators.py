@@ -42,7 +42,7 @@ class GpuDnnConvDesc:
     precision: str = "float32"
     num_groups: int = 1
 
-    def __call__(self, kern_shape: Any) -> "GpuDnnConvDesc":
+    def __call__(self, kern_shape: object) -> "GpuDnnConvDesc":
         """Return the description for filters of a shape."""
         return self
 
@@ -90,7 +90,7 @@ class GpuDnnConv(_Convolution):
         self,
         img: TensorLike,
         kern: TensorLike,
-        output: Any,
+        output: object,
         desc: GpuDnnConvDesc,
         alpha=None,
         beta=None,
@@ -106,7 +106,7 @@ class GpuDnnConvGradW(_Convolution):
         self,
         img: TensorLike,
         topgrad: TensorLike,
-        output: Any,
+        output: object,
         desc: GpuDnnConvDesc,
         alpha=None,
         beta=None,
@@ -122,7 +122,7 @@ class GpuDnnConvGradI(_Convolution):
         self,
         kern: TensorLike,
         topgrad: TensorLike,
-        output: Any,
+        output: object,
         desc: GpuDnnConvDesc,
         alpha=None,
         beta=None,

@@ -38,7 +38,7 @@ _CONVOLUTIONS: dict[tuple[str, int], type] = {
 
 def convolution_of(
     direction: str,
-    border_mode: Any,
+    border_mode: object,
     subsample: Sequence[int],
     dilation: Sequence[int],
     conv_mode: str,
@@ -81,15 +81,15 @@ def convolution_of(
 
 def dnn_conv(
     img: TensorLike,
-    kerns: Any,
-    border_mode: Any = "valid",
+    kerns: TensorLike,
+    border_mode: object = "valid",
     subsample: Sequence[int] = (1, 1),
     dilation: Sequence[int] = (1, 1),
     conv_mode: str = "conv",
-    direction_hint: Any = None,
-    workmem: Any = None,
-    algo: Any = None,
-    precision: Any = None,
+    direction_hint: object = None,
+    workmem: object = None,
+    algo: object = None,
+    precision: object = None,
     num_groups: int = 1,
 ) -> Any:
     """Return the convolution of images with filters.
@@ -127,14 +127,14 @@ def dnn_conv(
 
 def dnn_conv3d(
     img: TensorLike,
-    kerns: Any,
-    border_mode: Any = "valid",
+    kerns: TensorLike,
+    border_mode: object = "valid",
     subsample: Sequence[int] = (1, 1, 1),
     dilation: Sequence[int] = (1, 1, 1),
     conv_mode: str = "conv",
-    direction_hint: Any = None,
-    algo: Any = None,
-    precision: Any = None,
+    direction_hint: object = None,
+    algo: object = None,
+    precision: object = None,
     num_groups: int = 1,
 ) -> Any:
     """Return the convolution of volumes with filters; the parameters are those of `dnn_conv`."""
@@ -148,12 +148,12 @@ def dnn_gradweight(
     img: TensorLike,
     topgrad: TensorLike,
     kerns_shp: Any,
-    border_mode: Any = "valid",
+    border_mode: object = "valid",
     subsample: Sequence[int] = (1, 1),
     dilation: Sequence[int] = (1, 1),
     conv_mode: str = "conv",
     precision: Any = None,
-    algo: Any = None,
+    algo: object = None,
     num_groups: int = 1,
 ) -> Any:
     """Return the gradient of `dnn_conv` by the filters.
@@ -177,13 +177,13 @@ def dnn_gradweight(
 def dnn_gradweight3d(
     img: TensorLike,
     topgrad: TensorLike,
-    kerns_shp: Any,
-    border_mode: Any = "valid",
+    kerns_shp: object,
+    border_mode: object = "valid",
     subsample: Sequence[int] = (1, 1, 1),
     dilation: Sequence[int] = (1, 1, 1),
     conv_mode: str = "conv",
-    precision: Any = None,
-    algo: Any = None,
+    precision: object = None,
+    algo: object = None,
     num_groups: int = 1,
 ) -> Any:
     """Return the gradient of `dnn_conv3d` by the filters: see `dnn_gradweight`."""
@@ -202,15 +202,15 @@ def dnn_gradweight3d(
 
 
 def dnn_gradinput(
-    kerns: Any,
+    kerns: TensorLike,
     topgrad: TensorLike,
     img_shp: Any,
-    border_mode: Any = "valid",
+    border_mode: object = "valid",
     subsample: Sequence[int] = (1, 1),
     dilation: Sequence[int] = (1, 1),
     conv_mode: str = "conv",
     precision: Any = None,
-    algo: Any = None,
+    algo: object = None,
     num_groups: int = 1,
 ) -> Any:
     """Return the gradient of `dnn_conv` by the images.
@@ -232,15 +232,15 @@ def dnn_gradinput(
 
 
 def dnn_gradinput3d(
-    kerns: Any,
+    kerns: TensorLike,
     topgrad: TensorLike,
-    img_shp: Any,
-    border_mode: Any = "valid",
+    img_shp: object,
+    border_mode: object = "valid",
     subsample: Sequence[int] = (1, 1, 1),
     dilation: Sequence[int] = (1, 1, 1),
     conv_mode: str = "conv",
-    precision: Any = None,
-    algo: Any = None,
+    precision: object = None,
+    algo: object = None,
     num_groups: int = 1,
 ) -> Any:
     """Return the gradient of `dnn_conv3d` by the volumes: see `dnn_gradinput`."""

@@ -59,7 +59,7 @@ def _steps(inputs: list[Any]) -> int:
     return inputs[1].shape[0]
 
 
-def _without_steps(stack: Stack, w: Any, x: Any, h: Any, c: Any) -> list[Any]:
+def _without_steps(stack: Stack, w: Any, x: Any, h: TensorLike, c: Any) -> list[Any]:
     """No outputs, and the first states as the last: loops read these from traces, of no rows."""
     import jax.numpy as jnp
 
@@ -67,7 +67,7 @@ def _without_steps(stack: Stack, w: Any, x: Any, h: Any, c: Any) -> list[Any]:
     return [jnp.zeros((0, x.shape[1], width), x.dtype), h, c, w[:0]]
 
 
-def _gradient_without_steps(w: Any, x: TensorLike, *others: Any) -> list[Any]:
+def _gradient_without_steps(w: Any, x: TensorLike, *others: object) -> list[Any]:
     import jax.numpy as jnp
 
     *_, dh, dc = others

@@ -57,14 +57,14 @@ def dnn_pool(
 
 
 def dnn_batch_normalization_train(
-    inputs: Any,
-    gamma: Any,
-    beta: Any,
+    inputs: TensorLike,
+    gamma: TensorLike,
+    beta: TensorLike,
     mode: str = "per-activation",
     epsilon: float = 1e-4,
     running_average_factor: float = 0.1,
-    running_mean: Any = None,
-    running_var: Any = None,
+    running_mean: object = None,
+    running_var: object = None,
 ) -> Any:
     """Normalise a batch by its own mean and variance.
 
@@ -77,11 +77,11 @@ def dnn_batch_normalization_train(
 
 
 def dnn_batch_normalization_test(
-    inputs: Any,
-    gamma: Any,
-    beta: Any,
-    mean: Any,
-    var: Any,
+    inputs: TensorLike,
+    gamma: TensorLike,
+    beta: TensorLike,
+    mean: TensorLike,
+    var: TensorLike,
     mode: str = "per-activation",
     epsilon: float = 1e-4,
 ) -> Any:

@@ -44,13 +44,13 @@ class ParameterLayout:
         """Return how many sets of weights there are: one for each layer and direction."""
         return self.num_layers * self.num_directions
 
-    def input_rows(self, pseudo_layer: int, input_width: Any) -> Any:
+    def input_rows(self, pseudo_layer: int, input_width: object) -> Any:
         """Return how many rows the matrices have that multiply the input of a pseudo-layer."""
         if pseudo_layer >= self.num_directions:
             return self.num_directions * self.hidden_size
         return 0 if self.skips_input else input_width
 
-    def input_matrices(self, pseudo_layer: int, input_width: Any) -> Any:
+    def input_matrices(self, pseudo_layer: int, input_width: object) -> Any:
         """Return where the matrices begin that multiply the input of a pseudo-layer."""
         start = 0
         for earlier in range(pseudo_layer):
@@ -58,21 +58,21 @@ class ParameterLayout:
             start = start + self._per_row * rows
         return start
 
-    def state_matrices(self, pseudo_layer: int, input_width: Any) -> Any:
+    def state_matrices(self, pseudo_layer: int, input_width: object) -> Any:
         """Return where the matrices begin that multiply the state of a pseudo-layer."""
         rows = self.input_rows(pseudo_layer, input_width)
         return self.input_matrices(pseudo_layer, input_width) + self._per_row * rows
 
-    def input_biases(self, pseudo_layer: int, input_width: Any) -> Any:
+    def input_biases(self, pseudo_layer: int, input_width: object) -> Any:
         """Return where the biases begin that go with the input of a pseudo-layer."""
         matrices = self.input_matrices(self.pseudo_layers, input_width)
         return matrices + 2 * self._per_row * pseudo_layer
 
-    def state_biases(self, pseudo_layer: int, input_width: Any) -> Any:
+    def state_biases(self, pseudo_layer: int, input_width: object) -> Any:
         """Return where the biases begin that go with the state of a pseudo-layer."""
         return self.input_biases(pseudo_layer, input_width) + self._per_row
 
-    def size(self, input_width: Any) -> Any:
+    def size(self, input_width: object) -> Any:
         """Return how many numbers there are in all."""
         return self.input_biases(self.pseudo_layers, input_width)
 

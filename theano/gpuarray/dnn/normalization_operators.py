@@ -58,12 +58,12 @@ class GpuDnnBatchNorm(_Normalisation):
     def __call__(
         self,
         x: TensorLike,
-        scale: Any,
-        bias: Any,
+        scale: TensorLike,
+        bias: TensorLike,
         epsilon: float = 1e-4,
         running_average_factor: float = 0.1,
-        running_mean: Any = None,
-        running_var: Any = None,
+        running_mean: object = None,
+        running_var: object = None,
     ) -> list[Any]:
         """Return what `theano.tensor.nnet.bn.batch_normalization_train` does, as a list.
 
@@ -111,10 +111,10 @@ class GpuDnnBatchNormInference(_Normalisation):
     def __call__(
         self,
         x: TensorLike,
-        scale: Any,
-        bias: Any,
-        estimated_mean: Any,
-        estimated_variance: Any,
+        scale: TensorLike,
+        bias: TensorLike,
+        estimated_mean: object,
+        estimated_variance: object,
         epsilon: float = 1e-4,
     ) -> Any:
         """Return what `theano.tensor.nnet.bn.batch_normalization_test` does."""
@@ -127,7 +127,13 @@ class GpuDnnBatchNormGrad(_Normalisation):
     """The gradients of `GpuDnnBatchNorm` by what it is applied to."""
 
     def __call__(
-        self, x: TensorLike, dy: Any, scale: Any, x_mean: Any, x_invstd: Any, epsilon: float = 1e-4
+        self,
+        x: TensorLike,
+        dy: TensorLike,
+        scale: TensorLike,
+        x_mean: TensorLike,
+        x_invstd: TensorLike,
+        epsilon: float = 1e-4,
     ) -> list[Any]:
         """Return the gradients by `x`, by the scale and by the bias.
 

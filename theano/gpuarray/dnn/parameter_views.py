@@ -55,7 +55,7 @@ class WrittenThrough:
     def __getitem__(self, index: Any) -> "WrittenThrough":
         return WrittenThrough(self.variable, self.positions[index])
 
-    def __setitem__(self, index: Any, value: Any) -> None:
+    def __setitem__(self, index: Any, value: object) -> None:
         changed = self.variable.get_value()
         changed[self.positions[index]] = np.asarray(value)
         self.variable.set_value(changed, borrow=True)

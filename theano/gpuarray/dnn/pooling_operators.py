@@ -56,7 +56,7 @@ class GpuDnnPool(_Pooling):
     [[4.0, 5.0], [7.0, 8.0]]
     """
 
-    def __call__(self, img: TensorLike, ws: Any, stride: Any, pad: Any) -> Any:
+    def __call__(self, img: TensorLike, ws: TensorLike, stride: object, pad: object) -> Any:
         """Return the pooled images.
 
         Parameters
@@ -74,7 +74,13 @@ class GpuDnnPoolGrad(_Pooling):
     """The gradient of `GpuDnnPool` by the images."""
 
     def __call__(
-        self, inp: TensorLike, out: Any, out_grad: Any, ws: Any, stride: Any, pad: Any
+        self,
+        inp: TensorLike,
+        out: TensorLike,
+        out_grad: object,
+        ws: TensorLike,
+        stride: object,
+        pad: object,
     ) -> Any:
         """Return the gradient, of the images' shape.
 

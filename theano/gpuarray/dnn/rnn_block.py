@@ -144,7 +144,7 @@ class RNNBlock:
         self.check_length("split_params", vector.shape, width)
         return arrays_of_pseudo_layer(vector, self.layout, self._pseudo_layer(layer), width)
 
-    def apply(self, w: Any, x: Any, hx: Any, cx: Any = None) -> list:
+    def apply(self, w: object, x: Any, hx: object, cx: Any = None) -> list:
         """Return what the network computes from an input.
 
         Parameters
@@ -192,7 +192,7 @@ class RNNBlock:
         runs = self.rnn_mode == "lstm" and self.dtype == "float32" and not self.layout.skips_input
         return runs and self.context_name in list_contexts() and dnn_available(self.context_name)
 
-    def _as_loops(self, w: Any, x: Any, *starts: Any) -> list:
+    def _as_loops(self, w: object, x: Any, *starts: Any) -> list:
         """Return what `apply` returns, each layer and direction as a loop."""
         width = x.type.shape[2] or x.shape[2]
         last_of_layers: list[list] = [[] for _ in starts]
@@ -283,7 +283,7 @@ class RNNBlock:
             variable = variable.transfer(self.context_name)
         return variable
 
-    def _with_length_checked(self, w: Any, width: Any) -> Any:
+    def _with_length_checked(self, w: Any, width: object) -> Any:
         """Check the length of `w` now where all sizes are known, else in each call."""
         if isinstance(width, int) and w.type.shape[0] is not None:
             self.check_length("apply", w.type.shape, width)

@@ -82,7 +82,7 @@ class GpuDnnSoftmax(_SoftmaxOfImages):
 class GpuDnnSoftmaxGrad(_SoftmaxOfImages):
     """The gradient of `GpuDnnSoftmax`."""
 
-    def __call__(self, dy: Any, sm: Any) -> TensorVariable:
+    def __call__(self, dy: TensorLike, sm: object) -> TensorVariable:
         """Return the gradient by the images.
 
         Parameters

@@ -113,10 +113,10 @@ class _Recurrent(Layer):
     def _from_input(self, x: TensorLike, gate: str) -> Any:
         return self._applied(self.of_input, x, f"W_{gate}")
 
-    def _from_state(self, h: Any, gate: str) -> Any:
+    def _from_state(self, h: TensorLike, gate: str) -> Any:
         return self._applied(self.of_state, h, f"R_{gate}")
 
-    def _applied(self, names: tuple[tuple[str, str], ...], value: Any, matrix: str) -> Any:
+    def _applied(self, names: tuple[tuple[str, str], ...], value: object, matrix: str) -> Any:
         return dot(value, getattr(self, matrix)) + getattr(self, dict(names)[matrix])
 
     def output(self) -> Any:
@@ -131,13 +131,18 @@ class GRU(_Recurrent):
     of_state = (("R_r", "b_rr"), ("R_i", "b_ru"), ("R_h", "b_rh"))
 
     def __init__(
-        self, input_dim: int, output_dim: int, input_layer: Any, s0: Any = None, name: str = ""
+        self,
+        input_dim: int,
+        output_dim: int,
+        input_layer: object,
+        s0: object = None,
+        name: str = "",
     ):
         super().__init__(input_dim, output_dim, input_layer, name)
         self.s0 = s0
         self.Y, _ = scan(self._step, sequences=[self.X], outputs_info=s0)
 
-    def _step(self, x: TensorLike, h: Any) -> Any:
+    def _step(self, x: TensorLike, h: TensorLike) -> Any:
         keep = nnet.sigmoid(self._from_input(x, "i") + self._from_state(h, "i"))
         reset = nnet.sigmoid(self._from_input(x, "r") + self._from_state(h, "r"))
         new = tanh(self._from_input(x, "h") + reset * self._from_state(h, "h"))
@@ -154,16 +159,16 @@ class LSTM(_Recurrent):
         self,
         input_dim: int,
         output_dim: int,
-        input_layer: Any,
-        s0: Any = None,
-        c0: Any = None,
+        input_layer: object,
+        s0: object = None,
+        c0: object = None,
         name: str = "",
     ):
         super().__init__(input_dim, output_dim, input_layer, name)
         self.s0, self.c0 = s0, c0
         (self.Y, self.C), _ = scan(self._step, sequences=[self.X], outputs_info=[s0, c0])
 
-    def _step(self, x: TensorLike, h: Any, c: Any) -> tuple[Any, Any]:
+    def _step(self, x: TensorLike, h: TensorLike, c: TensorLike) -> tuple[Any, Any]:
         gates = [nnet.sigmoid(self._from_input(x, g) + self._from_state(h, g)) for g in "ifo"]
         new = tanh(self._from_input(x, "c") + self._from_state(h, "c"))
         cell = gates[1] * c + gates[0] * new
@@ -186,7 +191,7 @@ class FC(Layer):
 class WrapperLayer(Layer):
     """A variable as a layer."""
 
-    def __init__(self, X: Any, name: str = ""):
+    def __init__(self, X: object, name: str = ""):
         super().__init__(name)
         self.X = X
 

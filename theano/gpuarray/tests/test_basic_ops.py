@@ -31,7 +31,7 @@ def inplace_func(inputs: Any, outputs: Any, mode: Any = None, **options: Any) ->
     return function(inputs, outputs, mode=mode or mode_with_gpu, accept_inplace=True, **options)
 
 
-def fake_shared(value: Any, name: str | None = None, **options: Any) -> Any:
+def fake_shared(value: object, name: str | None = None, **options: Any) -> Any:
     """Make a shared variable on the device, or on the host where its type has no place there."""
     try:
         return gpuarray_shared_constructor(value, name=name, **options)

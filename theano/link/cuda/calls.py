@@ -60,7 +60,7 @@ def performed(node: Any, inputs: Sequence[Any]) -> list[Any]:
     return [cells[variable][0] for variable in node.outputs]
 
 
-def bound_arrays(op: Any, loop: Loop, inputs: Sequence[Any]) -> dict[str, Any]:
+def bound_arrays(op: object, loop: Loop, inputs: Sequence[Any]) -> dict[str, Any]:
     """Return what a node of a Scan is given, by the names of its loop's arguments; traces are left out.
 
     What JAX traces stays what it is: it has a shape and a dtype.
@@ -81,7 +81,7 @@ def bound_arrays(op: Any, loop: Loop, inputs: Sequence[Any]) -> dict[str, Any]:
     return found
 
 
-def _array(value: Any) -> Any:
+def _array(value: object) -> Any:
     return value if hasattr(value, "shape") and hasattr(value, "dtype") else np.asarray(value)
 
 
@@ -120,14 +120,14 @@ def numbers_of_sizes(loop: Loop, arrays: dict[str, Any]) -> dict[str, np.ndarray
     return found
 
 
-def trace_shapes(op: Any, plan: Plan, inputs: Sequence[Any]) -> list[tuple[int, ...]]:
+def trace_shapes(op: object, plan: Plan, inputs: Sequence[Any]) -> list[tuple[int, ...]]:
     """Return the shapes of a node's traces."""
     lengths = Roles.of(op).outer_inputs(inputs).trace_lengths
     traces = zip(lengths, _of_kind(plan.loop, "trace"), strict=True)
     return [(int(length), *plan.fixed.shape(a.shape)) for length, a in traces]
 
 
-def result_shapes(op: Any, plan: Plan, inputs: Sequence[Any]) -> list[tuple[int, ...]]:
+def result_shapes(op: object, plan: Plan, inputs: Sequence[Any]) -> list[tuple[int, ...]]:
     """Return the shapes of a node's results if its loop makes all steps."""
     given: OuterInputs[Any] = Roles.of(op).outer_inputs(inputs)
     return [

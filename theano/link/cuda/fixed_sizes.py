@@ -96,7 +96,7 @@ class FixedSizes:
                 if not holds:
                     raise NoKernel(entry.why or "sizes that do not fit together")
 
-    def known(self, value: Any) -> Any:
+    def known(self, value: object) -> Any:
         """Return a number of the prologue; None if it depends on more than shapes."""
         try:
             return self._call.of(value)

@@ -38,7 +38,7 @@ class Memory:
     places: dict[Any, int] = field(default_factory=dict)
     bytes: int = 0
 
-    def add(self, what: Any, count: int) -> None:
+    def add(self, what: object, count: int) -> None:
         """Give so many bytes to something that has none yet."""
         if what not in self.places:
             self.places[what] = self.bytes

@@ -57,7 +57,7 @@ class KernelReport:
         return "\n".join(map(str, self.loops)) or "The function has no loop."
 
 
-def report(function: Any, *inputs: Any, device: Device = DEVICE) -> KernelReport:
+def report(function: Any, *inputs: object, device: Device = DEVICE) -> KernelReport:
     """Return the kernels that the loops of a compiled function have for some inputs.
 
     A loop that has a kernel does not run: its results count as 0. No compiler runs.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import field
-from typing import Any
 
 from theano.link.native.program import Program
 from theano.link.native.render.program_text import ProgramText
@@ -108,7 +107,7 @@ def report_of(program: Program, by_llvm: bool, until_it_pays: bool) -> EngineRep
     )
 
 
-def report(function: Any) -> EngineReport:
+def report(function: object) -> EngineReport:
     """Return what the engine did with a function: which loops are native, what Python runs, and why.
 
     Parameters

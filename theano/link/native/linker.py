@@ -71,7 +71,7 @@ class NativeLinker(VMLinker):
     # whether calls stay below a budget of memory
     keeps_to_budgets = True
 
-    def __init__(self, *args: Any, **kwargs: Any):
+    def __init__(self, *args: object, **kwargs: object):
         super().__init__(*args, **kwargs)
         # A reduction of an expression has C code in PyTensor only; here both are fused anyway.
         # Without a compiler NumPy runs operations; what is fused would run element by element.

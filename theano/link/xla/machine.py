@@ -57,7 +57,7 @@ class Machine:
         self,
         fgraph: FunctionGraph,
         order: Sequence[Apply],
-        storage_map: Any,
+        storage_map: object,
         device: str | None = None,
     ):
         self.fgraph, self.order, self.storage_map = fgraph, order, storage_map
@@ -206,7 +206,7 @@ class Machine:
         return [_known(variable, known) for variable in self.fgraph.outputs]
 
     def _run_on_device(
-        self, stage: Stage, program: Any, known: dict[Variable, Any], update: Any
+        self, stage: Stage, program: Any, known: dict[Variable, Any], update: object
     ) -> list[Any]:
         with self.values.device_in_use(stage.device):
             values = [self.values.on_device(v, known, stage.device) for v in stage.inputs]

@@ -186,7 +186,7 @@ class PreparedCalls:
         numbers, array_type, asarray = self._repeated.calls, np.ndarray, np.asarray
         is_updated = bool(self._updates)
 
-        def call(*args: Any) -> Any:
+        def call(*args: object) -> Any:
             # short: what a call does here takes as long as the program
             prepared = latest = self._latest
             while prepared is not None and not obstacles and len(args) == count:
@@ -268,7 +268,7 @@ class PreparedCalls:
         any(map(setitem, self._updates, self._zeros, [made[k] for k in self._updated]))
 
 
-def _is_expected(value: Any, kind: TensorType) -> bool:
+def _is_expected(value: object, kind: TensorType) -> bool:
     """Return whether a value is an array that a type takes as it is."""
     return (
         type(value) is np.ndarray

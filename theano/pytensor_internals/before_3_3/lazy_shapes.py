@@ -37,7 +37,7 @@ class ShapesOnDemand(dict):
         self._feature.work_out(variable)
         return super().__getitem__(variable)
 
-    def get(self, variable: Variable, default: Any = None) -> Any:
+    def get(self, variable: Variable, default: object = None) -> Any:
         """Return the shape of a variable, worked out; the default where it has none."""
         shape = self[variable]
         return default if shape is None else shape

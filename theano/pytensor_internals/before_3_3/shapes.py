@@ -20,7 +20,7 @@ def shape_rule(method: Callable) -> Callable:
     """Return an `infer_shape` of a node and shapes that may be called with the graph before them."""
 
     @functools.wraps(method)
-    def adapted(self: Op, *arguments: Any) -> Any:
+    def adapted(self: Op, *arguments: object) -> Any:
         return method(self, *arguments[-2:])
 
     return adapted

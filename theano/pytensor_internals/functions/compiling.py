@@ -104,7 +104,7 @@ class CheckedFunction(Function):
         self.check_arguments(args, kwargs)
 
 
-def expect_function(given: Any, caller: str) -> Function:
+def expect_function(given: object, caller: str) -> Function:
     """Return what a function that looks at compiled functions was given.
 
     Raises
@@ -157,7 +157,7 @@ def pickled_values(function: Function) -> tuple:
     return values
 
 
-def unpickled_function(*values: Any) -> Function | None:
+def unpickled_function(*values: object) -> Function | None:
     """Return a function that was pickled, compiled again; None where a flag says so."""
     return _constructor_Function(*values)
 

@@ -18,9 +18,9 @@ class PythonVMLinker(VMLinker):
 
     def make_vm(
         self,
-        nodes: Any,
+        nodes: object,
         thunks: Any,
-        input_storage: Any,
+        input_storage: object,
         output_storage: Any,
         storage_map: Any,
         post_thunk_clear: Any,

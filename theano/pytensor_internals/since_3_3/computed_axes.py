@@ -146,6 +146,6 @@ def _connected(value: Any, like: Any) -> Any:
     return like.zeros_like() if isinstance(value.type, DisconnectedType) else value
 
 
-def _broadcastable_as(x: Any, like: Any) -> Any:
+def _broadcastable_as(x: object, like: Any) -> Any:
     """Return a tensor whose type says of as many lengths that they are 1."""
     return specify_broadcastable(x, *(d for d, one in enumerate(like.type.broadcastable) if one))

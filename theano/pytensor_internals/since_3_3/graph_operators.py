@@ -65,7 +65,7 @@ class OpFromGraph(GivenAllInputs):
         # as PyTensor, whose overrides of gradients get inputs that they do not read
         self.kwargs = {"on_unused_input": "ignore", **kwargs}
 
-    def make_node(self, *inputs: Any) -> Apply:
+    def make_node(self, *inputs: object) -> Apply:
         """Return a node of the listed inputs, or of all."""
         listed = len(self.input_types) - len(self.shared_inputs)
         if len(inputs) == listed:

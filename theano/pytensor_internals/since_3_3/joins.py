@@ -10,14 +10,14 @@ from pytensor.tensor import basic
 from theano.pytensor_internals.since_3_3.computed_axes import JoinAlong, SplitAlong, is_computed
 
 
-def join(axis: object, *tensors: Any) -> Any:
+def join(axis: object, *tensors: object) -> Any:
     """Return the tensors joined along an axis, which may be computed; a tensor alone as it is."""
     if len(tensors) > 1 and is_computed(axis):
         return JoinAlong()(axis, *tensors)
     return basic.join(axis, *tensors)
 
 
-def split(x: Any, splits_size: Any, *, n_splits: int | None = None, axis: Any = 0) -> Any:
+def split(x: object, splits_size: Any, *, n_splits: int | None = None, axis: object = 0) -> Any:
     """Return the parts of a tensor along an axis, which may be computed."""
     if not is_computed(axis):
         return basic.split(x, splits_size, n_splits=n_splits, axis=axis)

@@ -41,7 +41,7 @@ class _KeepsLines(NodeRewriter):
         """Return the operations for which it is asked."""
         return self.rewriter.tracks()
 
-    def transform(self, fgraph: FunctionGraph, node: Apply, *args: Any, **kwargs: Any) -> Any:
+    def transform(self, fgraph: FunctionGraph, node: Apply, *args: object, **kwargs: Any) -> Any:
         """Return what the rewrite gives; False or None if nothing."""
         replaced = self.rewriter.transform(fgraph, node, *args, **kwargs)
         if not isinstance(replaced, Mapping):
@@ -59,7 +59,7 @@ class _MergesEqualInputs(_KeepsLines):
     It compares each input with each other.
     """
 
-    def transform(self, fgraph: FunctionGraph, node: Apply, *args: Any, **kwargs: Any) -> Any:
+    def transform(self, fgraph: FunctionGraph, node: Apply, *args: object, **kwargs: object) -> Any:
         """Return what the rewrite gives; False or None if nothing."""
         op: Any = node.op
         for inputs in (op.outer_seqs(node.inputs), op.outer_non_seqs(node.inputs)):

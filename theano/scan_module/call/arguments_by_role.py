@@ -127,7 +127,7 @@ class Given:
         return read + [r.row_of_first_step(tap) for r in self.results for tap in r.taps]
 
 
-def listed(given: Any) -> list[Any]:
+def listed(given: object) -> list[Any]:
     """One thing or several as a list; none where nothing is given."""
     if given is None:
         return []

@@ -55,7 +55,7 @@ class ScanAttributes(FrozenWhenAsked):
         mapping, such as ``inner_inp_from_outer_inp``.
     """
 
-    def of_equal_step(self, name: str | None, **settings: Any) -> ScanAttributes:
+    def of_equal_step(self, name: str | None, **settings: object) -> ScanAttributes:
         """Return a loop of the same step, with a name and its own settings."""
         made = copy(self)
         made.fgraph = step_shared_with(self.fgraph)

@@ -55,7 +55,7 @@ def batched_tensordot(x: TensorLike, y: TensorLike, axes: int | Sequence = 2) ->
     return _batched(lambda a, b: pt.tensordot(a, b, core_axes), x, y, "batched_tensordot")
 
 
-def _axes_of_items(axes: Any, x: TensorVariable, y: TensorVariable) -> Any:
+def _axes_of_items(axes: object, x: TensorVariable, y: TensorVariable) -> Any:
     """Return which axes of each item are summed over, as `tensordot` takes them."""
     if isinstance(axes, int | np.integer):
         for name, tensor in (("a", x), ("b", y)):

@@ -33,7 +33,7 @@ def bilinear_kernel_1D(ratio: Any, normalize: bool = True) -> TensorVariable:
     return weights / pt.cast(ratio, config.floatX) if normalize else weights
 
 
-def bilinear_kernel_2D(ratio: Any, normalize: bool = True) -> TensorVariable:
+def bilinear_kernel_2D(ratio: object, normalize: bool = True) -> TensorVariable:
     """Return the products of `bilinear_kernel_1D` with itself, as a matrix."""
     weights = bilinear_kernel_1D(ratio, normalize)
     return weights[:, None] * weights[None, :]

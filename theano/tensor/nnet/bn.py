@@ -28,7 +28,7 @@ _NAMED_AXES = {
 
 
 def batch_normalization(
-    inputs: Any, gamma: Any, beta: Any, mean: Any, std: Any, mode: str = "low_mem"
+    inputs: object, gamma: Any, beta: object, mean: Any, std: object, mode: str = "low_mem"
 ) -> TensorVariable:
     """Return ``(inputs - mean) / std * gamma + beta``.
 
@@ -92,12 +92,12 @@ def _over_inputs(
 
 def batch_normalization_train(
     inputs: Any,
-    gamma: Any,
+    gamma: object,
     beta: Any,
     axes: str | Sequence[int] = "per-activation",
     epsilon: float = 1e-4,
     running_average_factor: float = 0.1,
-    running_mean: Any = None,
+    running_mean: object = None,
     running_var: Any = None,
 ) -> tuple[TensorVariable, ...]:
     """Normalise `inputs` by their own mean and variance along `axes`.
@@ -160,9 +160,9 @@ def _new_averages(inputs, axes, mean, variance, factor, running) -> list[TensorV
 
 def batch_normalization_test(
     inputs: Any,
-    gamma: Any,
+    gamma: object,
     beta: Any,
-    mean: Any,
+    mean: object,
     var: Any,
     axes: str | Sequence[int] = "per-activation",
     epsilon: float = 1e-4,
@@ -198,7 +198,7 @@ class _OverAxes(TensorSymbolicOp):
     __props__ = ("axes",)
     inline = True
 
-    def __init__(self, axes: tuple[int, ...] = (0,), **kwargs: Any):
+    def __init__(self, axes: tuple[int, ...] = (0,), **kwargs: object):
         # not every graph reads epsilon and the factor of averages
         super().__init__(axes=tuple(axes), **{"on_unused_input": "ignore", **kwargs})
 

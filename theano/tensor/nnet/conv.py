@@ -66,11 +66,11 @@ class ConvOp(AbstractConv2d):
         unroll_batch: int | None = None,
         unroll_kern: int | None = None,
         unroll_patch: bool | None = None,
-        imshp_logical: Any = None,
-        kshp_logical: Any = None,
+        imshp_logical: object = None,
+        kshp_logical: object = None,
         kshp_logical_top_aligned: bool = True,
         verbose: int = 0,
-        version: Any = -1,
+        version: object = -1,
         direction_hint: str = "forward",
         openmp: bool | None = None,
     ):
@@ -126,7 +126,7 @@ class ConvOp(AbstractConv2d):
 def conv2d(
     input: TensorLike,
     filters: TensorLike,
-    image_shape: Any = None,
+    image_shape: object = None,
     filter_shape: Any = None,
     border_mode: str = "valid",
     subsample: Any = (1, 1),
@@ -180,7 +180,7 @@ def conv2d(
     return known_tensor(operator(input, filters))
 
 
-def _warn_of_unrolling(**hints: Any) -> None:
+def _warn_of_unrolling(**hints: object) -> None:
     given = [name for name, value in hints.items() if value is not None]
     if given:
         warnings.warn(

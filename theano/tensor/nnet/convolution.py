@@ -15,16 +15,16 @@ __all__ = ["conv2d", "conv2d_transpose"]
 def conv2d(
     input: TensorLike,
     filters: TensorLike,
-    input_shape: Any = None,
-    filter_shape: Any = None,
-    border_mode: Any = "valid",
+    input_shape: object = None,
+    filter_shape: object = None,
+    border_mode: object = "valid",
     subsample: Sequence[int] = (1, 1),
     filter_flip: bool = True,
-    image_shape: Any = None,
+    image_shape: object = None,
     filter_dilation: Sequence[int] = (1, 1),
     num_groups: int = 1,
     unshared: bool = False,
-    **kwargs: Any,
+    **kwargs: object,
 ) -> TensorVariable:
     """Convolve a batch of images with a set of filters.
 
@@ -100,8 +100,8 @@ def conv2d_transpose(
     input: TensorLike,
     filters: TensorLike,
     output_shape: Sequence[Any],
-    filter_shape: Any = None,
-    border_mode: Any = "valid",
+    filter_shape: object = None,
+    border_mode: object = "valid",
     input_dilation: Sequence[int] = (1, 1),
     filter_flip: bool = True,
     filter_dilation: Sequence[int] = (1, 1),

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from pytensor.tensor import TensorLike
 from pytensor.tensor.variable import TensorVariable
 
@@ -31,7 +29,7 @@ def ctc_available() -> bool:
     return ctc_present()
 
 
-def ctc(activations: TensorLike, labels: Any, input_lengths: Any) -> TensorVariable:
+def ctc(activations: TensorLike, labels: object, input_lengths: object) -> TensorVariable:
     """Return the cost of each sequence: how unlikely its activations make its labels.
 
     A softmax of the activations of a step gives the probabilities of the classes, of which class

@@ -16,7 +16,7 @@ _four_lengths = CheckAndRaise(ValueError, "neibs2images: expected a shape of fou
 
 
 def images2neibs(
-    ten4: TensorLike, neib_shape: Any, neib_step: Any = None, mode: str = "valid"
+    ten4: TensorLike, neib_shape: TensorLike, neib_step: object = None, mode: str = "valid"
 ) -> TensorVariable:
     """Make each window of each image a row of a matrix.
 

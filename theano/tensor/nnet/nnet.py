@@ -60,7 +60,7 @@ __all__ = [
 ]
 
 
-def softmax(c: Any) -> TensorVariable:
+def softmax(c: TensorLike) -> TensorVariable:
     """Normalise the exponentials of each row to a sum of 1.
 
     Parameters
@@ -86,12 +86,12 @@ def softmax(c: Any) -> TensorVariable:
     return softmax_op(c)
 
 
-def logsoftmax(c: Any) -> TensorVariable:
+def logsoftmax(c: TensorLike) -> TensorVariable:
     """Return the logarithm of `softmax`, computed without overflow: the same arguments."""
     return special.log_softmax(as_matrix_of_floats(c, "logsoftmax"), axis=-1)
 
 
-def softmax_graph(c: Any) -> TensorVariable:
+def softmax_graph(c: TensorLike) -> TensorVariable:
     """Return `softmax` of a matrix: in Theano, the same from simpler operators."""
     return softmax(c)
 
@@ -117,7 +117,7 @@ def relu(x: Any, alpha: Any = 0) -> TensorVariable:
     return 0.5 * (1 + alpha) * x + 0.5 * (1 - alpha) * abs(x)
 
 
-def elu(x: TensorLike, alpha: Any = 1) -> TensorVariable:
+def elu(x: TensorLike, alpha: TensorLike = 1) -> TensorVariable:
     """Return `x` where it is positive, and ``alpha * (exp(x) - 1)`` elsewhere."""
     x = pt.as_tensor_variable(x)
     # The minimum keeps the branch that is not taken, and its derivative, finite.
@@ -202,7 +202,9 @@ def categorical_crossentropy(coding_dist: Any, true_dist: Any) -> TensorVariable
     )
 
 
-def crossentropy_softmax_1hot_with_bias(x: TensorLike, b: TensorLike, y_idx: Any, **kwargs: Any):
+def crossentropy_softmax_1hot_with_bias(
+    x: TensorLike, b: TensorLike, y_idx: object, **kwargs: object
+):
     """Return ``(cost, probabilities)`` for the scores ``x + b`` and the classes `y_idx`.
 
     Parameters
@@ -218,19 +220,19 @@ def crossentropy_softmax_1hot_with_bias(x: TensorLike, b: TensorLike, y_idx: Any
     return crossentropy_softmax_argmax_1hot_with_bias(x, b, y_idx, **kwargs)[:2]
 
 
-def crossentropy_softmax_1hot(x: TensorLike, y_idx: Any):
+def crossentropy_softmax_1hot(x: TensorLike, y_idx: object):
     """Return ``(cost, probabilities)`` for the scores `x` and the classes `y_idx`."""
     scores = as_matrix_of_floats(x, "crossentropy_softmax_1hot")
     return crossentropy_softmax_1hot_with_bias(scores, pt.zeros_like(scores[0]), y_idx)
 
 
-def crossentropy_softmax_max_and_argmax_1hot_with_bias(x: TensorLike, b: TensorLike, y_idx: Any):
+def crossentropy_softmax_max_and_argmax_1hot_with_bias(x: TensorLike, b: TensorLike, y_idx: object):
     """Return ``(cost, probabilities, greatest one, its class)`` for the scores ``x + b``."""
     cost, probabilities = crossentropy_softmax_1hot_with_bias(x, b, y_idx)
     return cost, probabilities, pt.max(probabilities, axis=-1), pt.argmax(probabilities, axis=-1)
 
 
-def crossentropy_softmax_max_and_argmax_1hot(x: TensorLike, y_idx: Any):
+def crossentropy_softmax_max_and_argmax_1hot(x: TensorLike, y_idx: object):
     """Return ``(cost, probabilities, greatest one, its class)`` for the scores `x`."""
     cost, probabilities = crossentropy_softmax_1hot(x, y_idx)
     return cost, probabilities, pt.max(probabilities, axis=-1), pt.argmax(probabilities, axis=-1)
@@ -269,7 +271,7 @@ def h_softmax(
     n_outputs: int,
     n_classes: int,
     n_outputs_per_class: int,
-    W1: Any,
+    W1: TensorLike,
     b1: Any,
     W2: Any,
     b2: Any,

@@ -93,7 +93,7 @@ class Tile:
     def __init__(self, ndim: int):
         self.ndim = ndim
 
-    def __call__(self, x: TensorLike, reps: Any) -> TensorVariable:
+    def __call__(self, x: TensorLike, reps: object) -> TensorVariable:
         return tile(x, reps, self.ndim)
 
 

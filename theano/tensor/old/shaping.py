@@ -171,7 +171,7 @@ def transpose(x: TensorLike, axes: Sequence[int] | None = None) -> TensorVariabl
     return known_tensor(result)
 
 
-def concatenate(tensor_list: Sequence[Any], axis: Any = 0) -> TensorVariable:
+def concatenate(tensor_list: Sequence[Any], axis: object = 0) -> TensorVariable:
     """Join tensors along an axis, which may be a variable.
 
     Raises
@@ -190,7 +190,7 @@ def concatenate(tensor_list: Sequence[Any], axis: Any = 0) -> TensorVariable:
         return axes.join(axis, *tensors)
 
 
-def join(axis: Any, *tensors_list: Any) -> TensorVariable:
+def join(axis: object, *tensors_list: object) -> TensorVariable:
     """Join tensors along an axis, which may be a variable.
 
     Raises
@@ -220,7 +220,7 @@ def _ranks_named(operation: str, tensors: Sequence[TensorVariable]) -> Iterator[
         ) from error
 
 
-def split(x: TensorLike, splits_size: Any, n_splits: int, axis: Any = 0):
+def split(x: TensorLike, splits_size: object, n_splits: int, axis: object = 0):
     """Cut `x` along `axis` into `n_splits` parts, whose lengths are `splits_size`."""
     parts = axes.split(x, splits_size, n_splits=n_splits, axis=axis)
     if isinstance(parts, Variable):

@@ -1,7 +1,5 @@
 """Convolution of images without channels."""
 
-from typing import Any
-
 import pytensor.tensor as pt
 from pytensor.tensor import TensorLike
 from pytensor.tensor.variable import TensorVariable
@@ -14,11 +12,11 @@ __all__ = ["conv2d"]
 def conv2d(
     input: TensorLike,
     filters: TensorLike,
-    image_shape: Any = None,
-    filter_shape: Any = None,
+    image_shape: object = None,
+    filter_shape: object = None,
     border_mode: str = "valid",
     subsample: tuple[int, int] = (1, 1),
-    **kwargs: Any,
+    **kwargs: object,
 ) -> TensorVariable:
     """Convolve one image or several with one filter or several.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any
 
 import pytensor.tensor as pt
 from pytensor.tensor import TensorLike
@@ -33,7 +32,7 @@ __all__ = [
 ]
 
 
-def max_pool_2d_same_size(input: TensorLike, patch_size: Any) -> TensorVariable:
+def max_pool_2d_same_size(input: TensorLike, patch_size: object) -> TensorVariable:
     """Return `input` with zeros where an element is not the greatest of its patch.
 
     Parameters
@@ -78,14 +77,14 @@ def _pool(input, ws, ignore_border, stride, pad, mode, ds, st, padding, ndim: in
 
 def pool_2d(
     input: TensorLike,
-    ws: Any = None,
+    ws: object = None,
     ignore_border: bool | None = None,
-    stride: Any = None,
-    pad: Any = (0, 0),
+    stride: object = None,
+    pad: object = (0, 0),
     mode: str = "max",
-    ds: Any = None,
-    st: Any = None,
-    padding: Any = None,
+    ds: object = None,
+    st: object = None,
+    padding: object = None,
 ) -> TensorVariable:
     """Pool the last two dimensions of `input`.
 
@@ -133,14 +132,14 @@ def pool_2d(
 
 def pool_3d(
     input: TensorLike,
-    ws: Any = None,
+    ws: object = None,
     ignore_border: bool | None = None,
-    stride: Any = None,
-    pad: Any = (0, 0, 0),
+    stride: object = None,
+    pad: object = (0, 0, 0),
     mode: str = "max",
-    ds: Any = None,
-    st: Any = None,
-    padding: Any = None,
+    ds: object = None,
+    st: object = None,
+    padding: object = None,
 ) -> TensorVariable:
     """Pool the last three dimensions of `input`: see `pool_2d`."""
     return _pool(input, ws, ignore_border, stride, pad, mode, ds, st, padding, 3)

@@ -139,7 +139,7 @@ class CFunction:
         bound = [self.bound_value(shared) for shared in self._shared]
         return _loaded, (self._of, self._shares, bound, self._python)
 
-    def __call__(self, *arrays: Any) -> list[np.ndarray]:
+    def __call__(self, *arrays: object) -> list[np.ndarray]:
         """Call it from Python, for trials: results of any length are computed twice.
 
         Raises

@@ -37,7 +37,7 @@ def make_thunk_for_one_call(
     return make_thunk(node, storage_map, compute_map, compiler and needs_c(node.op))
 
 
-def make_thunk(node: Apply, storage_map: Any, compute_map: Any, compiler: bool) -> Any:
+def make_thunk(node: Apply, storage_map: Any, compute_map: object, compiler: bool) -> Any:
     """Return what runs a node: its ``perform``, or its C code where that is the user's or Python slow."""
     if has_own_code(node.op) and not compiler:
         warn_that_own_code_does_not_run(node.op)

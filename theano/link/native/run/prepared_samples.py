@@ -124,7 +124,7 @@ class PreparedSamples:
         pairs = [*zip(self._generators, self._words, strict=True)]
         count = len(pairs)
 
-        def call(*args: Any) -> Any:
+        def call(*args: object) -> Any:
             for generator, words in pairs:
                 words[0] = words_of(generator[0])
             outputs = prepared(*args)

@@ -326,7 +326,7 @@ def _statement(counter: Counter, numbers: dict[str, int]) -> StatementProfile:
     )
 
 
-def profile(function: Any) -> NativeProfile:
+def profile(function: object) -> NativeProfile:
     """Return where a function has spent its time since it was compiled.
 
     Parameters

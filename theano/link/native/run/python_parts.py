@@ -48,7 +48,7 @@ class PythonPart:
         self._lock = _locks.setdefault(id(node.op), threading.RLock())
         self._computed: dict[int, list[np.ndarray]] = {}
 
-    def _called(self, write: int, data: Any, shapes: Any, message: Any, room: int) -> int:
+    def _called(self, write: int, data: object, shapes: Any, message: Any, room: int) -> int:
         try:
             if write:
                 self._write(data)

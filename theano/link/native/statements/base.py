@@ -10,7 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import fields
 from enum import Enum
-from typing import Any, ClassVar, TypeVar
+from typing import ClassVar, TypeVar
 
 from theano.link.native.ir.ir import Buffer, Compute, Scalar, Size, View
 from theano.link.native.ir.partitions import Partition, Share, Sharing
@@ -76,7 +76,7 @@ class Statement(ABC):
     leaves_work: ClassVar[bool] = False
     called: str = ""
 
-    def __init_subclass__(cls, **arguments: Any) -> None:
+    def __init_subclass__(cls, **arguments: object) -> None:
         super().__init_subclass__(**arguments)
         known = {name: getattr(cls, name, None) for name in (*dir(Statement), "as_function")}
         missing = [

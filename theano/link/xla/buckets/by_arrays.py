@@ -14,7 +14,7 @@ from theano.link.xla.buckets.trace import pads
 from theano.pytensor_internals.operations.tensor import AdvancedIncSubtensor1, AdvancedSubtensor1
 
 
-def _checked(x: Any, indices: list[Any], trace: Any) -> tuple[list[Any], Padded | None]:
+def _checked(x: object, indices: list[Any], trace: Any) -> tuple[list[Any], Padded | None]:
     """Return indices of the first dimensions, with zeros as padding; and one that is padded.
 
     They must be arrays of one shape, or numbers.
@@ -35,7 +35,7 @@ def _checked(x: Any, indices: list[Any], trace: Any) -> tuple[list[Any], Padded 
     return filled, parts[0] if parts else None
 
 
-def _in_rows(index: Any, lengths: np.ndarray, trace: Any) -> Any:
+def _in_rows(index: object, lengths: np.ndarray, trace: Any) -> Any:
     """Positions that count from the start, after a check that they are of rows, not of padding."""
     import jax.numpy as jnp
 

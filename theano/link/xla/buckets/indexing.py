@@ -87,7 +87,7 @@ def _positions(index: Any, lengths: np.ndarray, trace: Any) -> Any:
     return np.where(each < 0, each + lengths, each)
 
 
-def select(x: Any, axis: int, chosen: Selection, trace: Any) -> Any:
+def select(x: object, axis: int, chosen: Selection, trace: Any) -> Any:
     """Return the elements of one dimension, which stays; of those that vary in number, the most."""
     import jax.numpy as jnp
     from jax import lax
@@ -224,7 +224,7 @@ def split(op, node, inputs, trace):
     return parts
 
 
-def _starts(first: Any, trace: Any) -> Any:
+def _starts(first: object, trace: Any) -> Any:
     return first if is_traced(first) else each_of(first, trace.cases).astype(int)
 
 
@@ -264,7 +264,7 @@ def _is_one_row(y: Any, entries: list[Any], axis: int) -> bool:
 
 
 def _with_rows(
-    is_set: bool, x: Any, y: Any, axis: int, place: Selection, dtype: str, trace: Any
+    is_set: bool, x: Any, y: object, axis: int, place: Selection, dtype: str, trace: Any
 ) -> Any:
     """Write rows; as far as their number varies, those that there are."""
     import jax.numpy as jnp

@@ -70,7 +70,7 @@ def loop(op, node, inputs, trace):
 class _Buffer:
     """A buffer of a state, and how many rows it has for each combination of lengths."""
 
-    def __init__(self, value: Any, variable: Variable, trace: Any):
+    def __init__(self, value: object, variable: Variable, trace: Any):
         value = trace.data(value)
         if isinstance(value, Padded) and value.axis:
             raise CannotBucket("each row of a state is padded")
@@ -78,7 +78,7 @@ class _Buffer:
         self.array = as_array(value.value if isinstance(value, Padded) else value, variable)
 
 
-def _untraced(value: Any, variable: Variable, trace: Any) -> Any:
+def _untraced(value: object, variable: Variable, trace: Any) -> Any:
     value = trace.data(value)
     if isinstance(value, Padded):
         raise CannotBucket("a state is padded")
@@ -112,7 +112,7 @@ def _check(
             raise CannotBucket("it stops early, and not all rows are kept")
 
 
-def _sequence(variable: Variable, value: Any, steps: np.ndarray, trace: Any) -> Sequence:
+def _sequence(variable: Variable, value: object, steps: np.ndarray, trace: Any) -> Sequence:
     """Return a sequence, where it is a slice as rows of the array that it is a slice of."""
     if isinstance(value, Varying):
         raise CannotBucket("a sequence of lengths")

@@ -52,7 +52,7 @@ class Padded:
         """Return the same rows of another array, whose padding may be anything."""
         return Padded(value, self.axis if axis is None else axis, self.lengths)
 
-    def filled(self, with_what: Any, length: Any) -> Padded:
+    def filled(self, with_what: Any, length: object) -> Padded:
         """Return the array with some number as padding; `length` is how many rows there are."""
         import jax.numpy as jnp
 

@@ -302,7 +302,9 @@ def joined(op, node, inputs, trace):
     return _behind_each_other(node, given, arrays, axis, trace)
 
 
-def _behind_each_other(node: Apply, which: Any, arrays: list[Any], axis: int, trace: Any) -> Padded:
+def _behind_each_other(
+    node: Apply, which: object, arrays: list[Any], axis: int, trace: Any
+) -> Padded:
     import jax.numpy as jnp
     from jax import lax
 

@@ -60,7 +60,7 @@ class BucketTrace:
         Which of them a call has.
     """
 
-    def __init__(self, context: Context, cases: int, case: Any):
+    def __init__(self, context: Context, cases: int, case: object):
         self.context, self.cases, self.case = context, cases, case
         self.values: dict[Variable, Any] = {}
 
@@ -127,7 +127,7 @@ class BucketTrace:
         """Return the values that are the same for all lengths, or as long."""
         return {k: v for k, v in self.values.items() if not isinstance(v, Padded | Varying)}
 
-    def number(self, value: Any) -> Any:
+    def number(self, value: object) -> Any:
         """Return what a call has of a number for each combination of lengths, or of a `Varying`."""
         import jax.numpy as jnp
 
@@ -135,11 +135,11 @@ class BucketTrace:
         same = (each == each[0]).all()
         return each[0] if same else jnp.asarray(each)[self.case]
 
-    def data(self, value: Any) -> Any:
+    def data(self, value: object) -> Any:
         """Return a number that varies as a traced one; any other value as it is."""
         return self.number(value) if isinstance(value, Varying) else value
 
-    def filled(self, part: Padded, with_what: Any) -> Padded:
+    def filled(self, part: Padded, with_what: object) -> Padded:
         """Return an array with a number as padding."""
         return part.filled(with_what, self.number(part.lengths))
 

@@ -67,7 +67,9 @@ class Split:
 class SplitValues(DeviceValues):
     """The values of a function on all its devices."""
 
-    def __init__(self, fgraph: FunctionGraph, storage_map: Any, device: str | None, split: Split):
+    def __init__(
+        self, fgraph: FunctionGraph, storage_map: object, device: str | None, split: Split
+    ):
         super().__init__(fgraph, storage_map, device)
         self.mesh = split.mesh(self.device)
         self.axes = {fgraph.inputs[k]: axis for k, axis in split.axes.items()}
@@ -170,7 +172,7 @@ class SplitProgram:
         parts: list[Any] = []
         context = self.values.context()
 
-        def traced(*own: Any) -> list[Any]:
+        def traced(*own: object) -> list[Any]:
             parts.clear()
             errors.clear()
             context.requirements.clear()
@@ -269,7 +271,7 @@ class SplitMachine(Machine):
         self,
         fgraph: FunctionGraph,
         order: Sequence[Apply],
-        storage_map: Any,
+        storage_map: object,
         device: str | None,
         split: Split,
     ):

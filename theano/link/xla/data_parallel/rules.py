@@ -90,7 +90,7 @@ def parts_of_results(node: Apply, parts: list[Any], sizes: Any) -> list[Any]:
     return list(found) if isinstance(found, list) else [found] * len(node.outputs)
 
 
-def _parts_with_total(node: Any, parts: list[Any], sizes: Any) -> list[Any]:
+def _parts_with_total(node: Any, parts: list[Any], sizes: object) -> list[Any]:
     """Allow computing with a number of all rows, which is no length."""
     if not isinstance(node.op, Elemwise | DimShuffle | ScalarFromTensor | TensorFromScalar):
         raise CannotSplit(_COMPUTES)

@@ -36,7 +36,7 @@ class Arguments:
         The CPU, as JAX knows it.
     """
 
-    def __init__(self, device: Any):
+    def __init__(self, device: object):
         self.device = device
         self._memory: dict[int, np.ndarray] = {}
         # position, shape, dtype -> NumPy's array and the device's, which are the same memory

@@ -24,29 +24,29 @@ def _located(name: str) -> Draw:
     )
 
 
-def _lognormal(r: Any, key: Any, shape: Any, dtype: str, mean: Any, sigma: Any) -> Any:
+def _lognormal(r: Any, key: object, shape: Any, dtype: str, mean: object, sigma: Any) -> Any:
     import jax.numpy as jnp
 
     return jnp.exp(mean + sigma * r.normal(key, shape, dtype))
 
 
-def _negative_binomial(r: Any, key: Any, shape: Any, dtype: str, n: Any, p: Any) -> Any:
+def _negative_binomial(r: Any, key: object, shape: Any, dtype: str, n: object, p: Any) -> Any:
     means, counts = r.split(key)
     return r.poisson(counts, r.gamma(means, n, shape, p.dtype) * (1 - p) / p, shape, dtype)
 
 
-def _beta_binomial(r: Any, key: Any, shape: Any, dtype: str, n: Any, a: Any, b: Any) -> Any:
+def _beta_binomial(r: Any, key: object, shape: Any, dtype: str, n: object, a: Any, b: Any) -> Any:
     chances, counts = r.split(key)
     return r.binomial(counts, n, r.beta(chances, a, b, shape), shape)
 
 
-def _categorical(r: Any, key: Any, shape: Any, dtype: str, p: Any) -> Any:
+def _categorical(r: Any, key: object, shape: Any, dtype: str, p: Any) -> Any:
     import jax.numpy as jnp
 
     return r.categorical(key, jnp.log(p), shape=shape)
 
 
-def _multinomial(r: Any, key: Any, shape: Any, dtype: str, n: Any, p: Any) -> Any:
+def _multinomial(r: Any, key: object, shape: Any, dtype: str, n: Any, p: Any) -> Any:
     import jax.numpy as jnp
 
     n, p = jnp.broadcast_to(n, shape), jnp.broadcast_to(p, (*shape, p.shape[-1]))

@@ -58,7 +58,7 @@ def _at_most(length: Variable | None, bound: int) -> bool:
     )
 
 
-def stopped(storage: Any, output: Any, steps: Any) -> Any:
+def stopped(storage: object, output: Any, steps: Any) -> Any:
     """Return an output of a loop that stopped after some steps, with the number of its rows."""
     import jax.numpy as jnp
 

@@ -134,7 +134,7 @@ def code_for(kernel: Kernel, gpu: Any) -> bytes:
     return kept_code(kernel.source, "sm_" + gpu.compute_capability.replace(".", ""))
 
 
-def _limits_of(gpu: Any) -> Device:
+def _limits_of(gpu: object) -> Device:
     """Return what a device of JAX has room for."""
     capability = str(getattr(gpu, "compute_capability", ""))
     if capability not in _OWN_KIB:

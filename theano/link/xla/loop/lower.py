@@ -190,7 +190,7 @@ def _run_by_name(loop: WhileLoop, context: Context) -> tuple[list[Any], list[Any
     name = f"steps of loop {len(context.loops)}"
     context.loops[name] = loop.with_arrays([jax.typeof(array) for array in arrays])
 
-    def run(*given: Any) -> tuple[list[Any], list[Any]]:
+    def run(*given: object) -> tuple[list[Any], list[Any]]:
         return loop.with_arrays(given).run()
 
     run.__name__ = name
@@ -348,7 +348,7 @@ class WhileLoop:
         kept = tuple(storage.start() for storage in self.kept)
         return kept, tuple(jnp.bool_(True) for _ in self.step.errors)
 
-    def advanced(self, state: tuple[Any, Any], first: Any, count: Any) -> tuple[Any, Any]:
+    def advanced(self, state: tuple[Any, Any], first: object, count: Any) -> tuple[Any, Any]:
         """Return what is kept after so many steps, and whether all is well."""
         from jax import lax
 

@@ -57,7 +57,7 @@ class Storage:
                 f"An output of the Scan has changed shape: from {self.shape} to {value.shape}"
             ) from None
 
-    def filled(self, rows: Any, steps: Any) -> Any:
+    def filled(self, rows: object, steps: object) -> Any:
         """Return the output whose rows a loop of so many steps has written, in order."""
         return rows
 
@@ -85,13 +85,13 @@ class LastRows(Storage):
         order = (*range(self.history, count), *range(self.history))
         return tuple(self.initial[row] for row in order)
 
-    def read(self, kept: Any, step: Any) -> list[Any]:
+    def read(self, kept: Any, step: object) -> list[Any]:
         return [kept[tap] for tap in self.taps]
 
-    def write(self, kept: Any, step: Any, values: Sequence[Any]) -> Any:
+    def write(self, kept: Any, step: object, values: Sequence[Any]) -> Any:
         return (*kept, *values)[1:]
 
-    def finish(self, kept: Any, steps: Any) -> Any:
+    def finish(self, kept: Any, steps: object) -> Any:
         import jax.numpy as jnp
 
         return jnp.stack(kept)
@@ -140,12 +140,12 @@ class Rows(Storage):
             return self.initial, self.initial[self.history - 1]
         return (self.initial,)
 
-    def read(self, kept: Any, step: Any) -> list[Any]:
+    def read(self, kept: Any, step: object) -> list[Any]:
         return [
             kept[1] if tap == -1 else row_of(kept[0], self._row(step, tap)) for tap in self.taps
         ]
 
-    def write(self, kept: Any, step: Any, values: Sequence[Any]) -> Any:
+    def write(self, kept: Any, step: object, values: Sequence[Any]) -> Any:
         (value,) = values
         rows = with_row(kept[0], value, self._row(step, 0))
         return (rows, value)[: len(kept)]
@@ -188,11 +188,11 @@ class RowsOfBlock(Storage):
     def read(self, kept: object, step: object) -> list[Any]:
         return []
 
-    def write(self, kept: Any, step: Any, values: Sequence[Any]) -> Any:
+    def write(self, kept: Any, step: object, values: Sequence[Any]) -> Any:
         (value,) = values
         return (with_row(kept[0], value, step - self.begin),)
 
-    def finish(self, kept: Any, steps: Any) -> Any:
+    def finish(self, kept: Any, steps: object) -> Any:
         return kept[0]
 
 
@@ -210,7 +210,7 @@ class RowOfStep(Storage):
         (value,) = values
         return (value[None],)
 
-    def finish(self, kept: Any, steps: Any) -> Any:
+    def finish(self, kept: Any, steps: object) -> Any:
         return kept[0]
 
 
@@ -269,14 +269,14 @@ class MovingWindow(Storage):
         window = self._inside(kept, step)
         return [window[self._slot(tap)] for tap in self.reads]
 
-    def write(self, kept: Any, step: Any, values: Sequence[Any]) -> Any:
+    def write(self, kept: Any, step: object, values: Sequence[Any]) -> Any:
         window = self._inside(kept, step)
         for tap, value in zip(self.writes, values, strict=True):
             window[self._slot(tap)] = value
         leaving, *staying = window
         return with_row(kept[0], leaving, step), tuple(staying)
 
-    def finish(self, kept: Any, steps: Any) -> Any:
+    def finish(self, kept: Any, steps: object) -> Any:
         import jax.numpy as jnp
 
         left, window = kept

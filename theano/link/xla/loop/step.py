@@ -74,7 +74,7 @@ def traced_step(
     errors: list[Exception] = []
     once = computed_once(graph) if context.platform == "cpu" else ()
 
-    def run(*given: Any) -> tuple[list[Any], list[Any]]:
+    def run(*given: object) -> tuple[list[Any], list[Any]]:
         inside = context.of_step(once, [graph.inputs[len(rows) + k] for k in zeros])
         results = interpret(graph, [*given, *map(read, invariants)], inside)
         errors[:] = [requirement.error for requirement in inside.requirements]

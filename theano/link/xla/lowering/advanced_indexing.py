@@ -114,7 +114,7 @@ def elements_replaced(op, node, inputs, context):
     return _scattered(op, node, x, y, indices)
 
 
-def _scattered(op, node, x: Any, y: Any, indices: tuple[Any, ...]) -> Any:
+def _scattered(op, node, x: Any, y: object, indices: tuple[Any, ...]) -> Any:
     import jax.numpy as jnp
 
     dtype = node.outputs[0].type.dtype
@@ -137,7 +137,7 @@ def _scattered(op, node, x: Any, y: Any, indices: tuple[Any, ...]) -> Any:
     return at.add(y, **settings)
 
 
-def _rows_added(x: Any, y: Any, rows: Any) -> Any:
+def _rows_added(x: Any, y: Any, rows: object) -> Any:
     """Return an array to whose rows others are added.
 
     It is the form to which XLA would bring it; there it would first copy what is added.

@@ -95,7 +95,7 @@ def _added(a: Any, b: Any, c: Any) -> Any:
     return jnp.logaddexp(jnp.logaddexp(a, b), c)
 
 
-def _forward(paths: _Paths, of_states: Any, lengths: Any) -> tuple[Any, Any]:
+def _forward(paths: _Paths, of_states: Any, lengths: object) -> tuple[Any, Any]:
     """Of all steps, and of the last of each sequence: logarithms of beginnings of paths."""
     import jax.numpy as jnp
     from jax import lax
@@ -125,7 +125,7 @@ def _at_end(paths: _Paths, last: Any) -> Any:
     return jnp.logaddexp(blank, jnp.where(paths.count > 0, label, -jnp.inf))
 
 
-def _backward(paths: _Paths, of_states: Any, lengths: Any) -> Any:
+def _backward(paths: _Paths, of_states: Any, lengths: object) -> Any:
     """Of all steps: logarithms of ends of paths, from the next step on."""
     import jax.numpy as jnp
     from jax import lax

@@ -43,7 +43,7 @@ def multinomial_choices(op, node, inputs, context):
     samples = _samples_of_rows(op, inputs)
     dtype = node.outputs[0].type.dtype
 
-    def chosen(left: Any, uniform: Any) -> tuple[Any, Any]:
+    def chosen(left: Any, uniform: object) -> tuple[Any, Any]:
         sums = _sums(left)
         first, found = _first_above(sums, uniform)
         category = jnp.where(found, first, -1).astype(dtype)
@@ -82,7 +82,7 @@ def _first_above(sums: Any, uniform: Any) -> tuple[Any, Any]:
     return jnp.where(found, first, sums.shape[1]), found
 
 
-def _without(pvals: Any, sums: Any, first: Any) -> Any:
+def _without(pvals: Any, sums: object, first: Any) -> Any:
     """Take a category from each row, and scale the others to a sum of 1, in the dtype of both."""
     import jax.numpy as jnp
 

@@ -34,7 +34,7 @@ def _reducer(name: str) -> Any:
 
 
 def _bitwise(name: str, logical: str) -> Any:
-    def reduce(x: Any, axis: Any) -> Any:
+    def reduce(x: Any, axis: object) -> Any:
         import jax.numpy as jnp
 
         return getattr(jnp, logical if x.dtype == bool else name).reduce(x, axis)
@@ -79,7 +79,7 @@ def _is_for_halves(x: Any, context: Any) -> bool:
     return context.in_loop and context.platform == "cpu" and LEAST_HALVED <= x.size <= MOST_HALVED
 
 
-def _in_halves(x: Any, dtype: Any, axes: tuple[int, ...]) -> Any:
+def _in_halves(x: Any, dtype: object, axes: tuple[int, ...]) -> Any:
     """Add up an array's halves along the longest axis, and those of what is made, while there are such.
 
     XLA makes vectors of these additions. Numbers that are widened as they are summed it takes one by one.

@@ -35,7 +35,7 @@ def _numpy() -> Any:
 
 
 def _lax(name: str) -> Function:
-    def call(*operands: Any) -> Any:
+    def call(*operands: object) -> Any:
         from jax import lax
 
         return getattr(lax, name)(*operands)
@@ -48,7 +48,7 @@ def _jnp(name: str) -> Function:
 
 
 def _special(name: str) -> Function:
-    def call(*operands: Any) -> Any:
+    def call(*operands: object) -> Any:
         from jax.scipy import special
 
         return getattr(special, name)(*operands)
@@ -57,7 +57,7 @@ def _special(name: str) -> Function:
 
 
 def _folded(function: Function) -> Function:
-    def call(first: Any, *others: Any) -> Any:
+    def call(first: object, *others: object) -> Any:
         for other in others:
             first = function(first, other)
         return first
@@ -94,7 +94,7 @@ def _remainder(x: object, y: object) -> Any:
     return jnp.remainder(x, y)
 
 
-def _clipped(x: Any, low: Any, high: Any) -> Any:
+def _clipped(x: object, low: Any, high: Any) -> Any:
     jnp = _numpy()
     return jnp.where(x < low, low, jnp.where(x > high, high, x))
 
@@ -114,7 +114,7 @@ def _log1mexp(x: object) -> Any:
     return jnp.where(x > -np.log(2), jnp.log(-jnp.expm1(x)), jnp.log1p(-jnp.exp(x)))
 
 
-def _times_unless_zero(x: Any, y: Any) -> Any:
+def _times_unless_zero(x: object, y: Any) -> Any:
     jnp = _numpy()
     return jnp.where(x == 0, y, jnp.where(y == 0, x, x * y))
 

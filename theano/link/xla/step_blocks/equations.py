@@ -53,7 +53,7 @@ class Equation:
         """The operation's."""
         return self.primitive.name
 
-    def computed(self, operands: Sequence[Any], **changed: Any) -> list[Any]:
+    def computed(self, operands: Sequence[Any], **changed: object) -> list[Any]:
         """Return the results, of operands that may be other ones, with some parameters changed."""
         given = {**self.params, **changed}
         found = self.primitive.get_bind_params(given)

@@ -44,7 +44,7 @@ class FilledRows(WithErrorOfLengths):
     asserted: the sums of a loop's gradients begin so, and PyTensor works out three shapes of each.
     """
 
-    def transform(self, fgraph: FunctionGraph, node: Apply, *args: Any, **kwargs: Any) -> Any:
+    def transform(self, fgraph: FunctionGraph, node: Apply, *args: object, **kwargs: object) -> Any:
         """Return what the rewrite gives, at once where the lengths are the same variables."""
         if not _is_filled_to_fit(node):
             return super().transform(fgraph, node, *args, **kwargs)

@@ -60,7 +60,7 @@ class Guarded(NodeRewriter):
         self.rewriter.add_requirements(fgraph)
 
     def transform(
-        self, fgraph: FunctionGraph, node: Apply, enforce_tracks: bool = True, **kwargs: Any
+        self, fgraph: FunctionGraph, node: Apply, enforce_tracks: bool = True, **kwargs: object
     ) -> Any:
         """Return what the rewrite gives, if it may be asked; False or None if not."""
         if enforce_tracks and not self._is_asked(node.op):

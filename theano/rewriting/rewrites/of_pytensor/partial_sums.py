@@ -38,7 +38,7 @@ class KeepsPartialSums(Guarded):
         super().__init__(*args, **kwargs)
         self._form = form
 
-    def replaced(self, fgraph: FunctionGraph, node: Apply, **kwargs: Any) -> Any:
+    def replaced(self, fgraph: FunctionGraph, node: Apply, **kwargs: object) -> Any:
         """Return the canonical form of a node in which partial sums that others read are terms."""
         form, (old,) = self._form, node.outputs
         if form.is_within_another(fgraph, node):

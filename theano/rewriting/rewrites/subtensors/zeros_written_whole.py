@@ -47,7 +47,7 @@ def _is_whole(entry: object, length: object) -> bool:
     return start in (None, 0) and (entry.stop is None or _same(entry.stop, length))
 
 
-def _same(stop: Any, length: Any) -> bool:
+def _same(stop: Any, length: object) -> bool:
     if stop.owner is not None and isinstance(stop.owner.op, ScalarFromTensor):
         stop = stop.owner.inputs[0]
     if isinstance(stop, Constant) and isinstance(length, Constant):

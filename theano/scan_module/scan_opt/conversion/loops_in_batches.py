@@ -40,7 +40,7 @@ class LoopsInBatches(GraphRewriter):
         """Add what the walk through a graph needs."""
         _FROM_THE_INPUTS.add_requirements(fgraph)
 
-    def apply(self, fgraph: FunctionGraph, *arguments: Any, **settings: Any) -> Any:
+    def apply(self, fgraph: FunctionGraph, *arguments: object, **settings: object) -> Any:
         """Convert a graph that has a loop in a batch."""
         if any(_holds_loop(node) for node in fgraph.apply_nodes):
             return _FROM_THE_INPUTS.apply(fgraph, *arguments, **settings)

@@ -73,9 +73,9 @@ class BaseAbstractConv(Filtering):
     def __init__(
         self,
         convdim: int,
-        imshp: Any = None,
-        kshp: Any = None,
-        border_mode: Any = "valid",
+        imshp: object = None,
+        kshp: object = None,
+        border_mode: object = "valid",
         subsample: Sequence[int] | None = None,
         filter_flip: bool = True,
         filter_dilation: Sequence[int] | None = None,
@@ -180,7 +180,7 @@ def _known_shape(shape: Any, rank: int, name: str) -> tuple[int | None, ...]:
     return tuple(_static_length(length, name) for length in shape)
 
 
-def _static_length(length: Any, name: str) -> int | None:
+def _static_length(length: object, name: str) -> int | None:
     if length is None:
         return None
     value = get_underlying_scalar_constant_value(
@@ -231,9 +231,9 @@ class _Convolution2d(BaseAbstractConv):
 
     def __init__(
         self,
-        imshp: Any = None,
-        kshp: Any = None,
-        border_mode: Any = "valid",
+        imshp: object = None,
+        kshp: object = None,
+        border_mode: object = "valid",
         subsample: Sequence[int] = (1, 1),
         filter_flip: bool = True,
         filter_dilation: Sequence[int] = (1, 1),
@@ -279,9 +279,9 @@ class _Convolution3d(BaseAbstractConv):
 
     def __init__(
         self,
-        imshp: Any = None,
-        kshp: Any = None,
-        border_mode: Any = "valid",
+        imshp: object = None,
+        kshp: object = None,
+        border_mode: object = "valid",
         subsample: Sequence[int] = (1, 1, 1),
         filter_flip: bool = True,
         filter_dilation: Sequence[int] = (1, 1, 1),

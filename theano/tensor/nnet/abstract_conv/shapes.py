@@ -28,7 +28,11 @@ __all__ = [
 
 
 def get_conv_shape_1axis(
-    image_shape: Any, kernel_shape: Any, border_mode: Any, subsample: int, dilation: int = 1
+    image_shape: object,
+    kernel_shape: object,
+    border_mode: object,
+    subsample: int,
+    dilation: int = 1,
 ) -> Any:
     """Return the length of a convolution's result along one dimension.
 
@@ -61,7 +65,7 @@ def get_conv_shape_1axis(
 
 
 def get_conv_gradweights_shape_1axis(
-    image_shape: Any, top_shape: Any, border_mode: Any, subsample: int, dilation: int
+    image_shape: object, top_shape: object, border_mode: object, subsample: int, dilation: int
 ) -> Any:
     """Return the size of filters along one dimension, from the lengths of images and results.
 
@@ -77,7 +81,7 @@ def get_conv_gradweights_shape_1axis(
 
 
 def get_conv_gradinputs_shape_1axis(
-    kernel_shape: Any, top_shape: Any, border_mode: Any, subsample: int, dilation: int
+    kernel_shape: object, top_shape: object, border_mode: object, subsample: int, dilation: int
 ) -> Any:
     """Return the length of images along one dimension, from those of filters and results.
 
@@ -92,7 +96,7 @@ def get_conv_gradinputs_shape_1axis(
 def get_conv_output_shape(
     image_shape: Sequence[Any],
     kernel_shape: Sequence[Any],
-    border_mode: Any,
+    border_mode: object,
     subsample: Sequence[int],
     filter_dilation: Sequence[int] | None = None,
 ) -> tuple:
@@ -133,7 +137,7 @@ def get_conv_output_shape(
 def get_conv_gradweights_shape(
     image_shape: Sequence[Any],
     top_shape: Sequence[Any],
-    border_mode: Any,
+    border_mode: object,
     subsample: Sequence[int],
     filter_dilation: Sequence[int] | None = None,
     num_groups: int = 1,
@@ -167,7 +171,7 @@ def get_conv_gradweights_shape(
 def get_conv_gradinputs_shape(
     kernel_shape: Sequence[Any],
     top_shape: Sequence[Any],
-    border_mode: Any,
+    border_mode: object,
     subsample: Sequence[int],
     filter_dilation: Sequence[int] | None = None,
     num_groups: int = 1,
@@ -200,7 +204,7 @@ def check_conv_gradinputs_shape(
     image_shape: Sequence[Any],
     kernel_shape: Sequence[Any],
     output_shape: Sequence[Any],
-    border_mode: Any,
+    border_mode: object,
     subsample: Sequence[int],
     filter_dilation: Sequence[int] | None = None,
 ) -> bool:
@@ -285,7 +289,7 @@ def declared_lengths(x: Any, declared: Sequence[Any]) -> dict[int, Any]:
     }
 
 
-def border_mode_to_pad(mode: Any, convdim: int, kshp: Sequence[Any]) -> tuple:
+def border_mode_to_pad(mode: object, convdim: int, kshp: Sequence[Any]) -> tuple:
     """Return the zeros before and after each dimension.
 
     Parameters
@@ -313,7 +317,7 @@ def _along_axes(
     function: Callable,
     first: Sequence[Any],
     second: Sequence[Any],
-    border_mode: Any,
+    border_mode: object,
     subsample: Sequence[int],
     filter_dilation: Sequence[int] | None,
 ) -> list:
@@ -324,7 +328,7 @@ def _along_axes(
     return list(map(function, first, second, modes, subsample, dilations))
 
 
-def _border(border_mode: Any, covered: Any) -> tuple[Any, Any]:
+def _border(border_mode: object, covered: object) -> tuple[Any, Any]:
     """Return the zeros before and after a dimension."""
     if isinstance(border_mode, str):
         return geometry.borders(border_mode, [covered])[0]
@@ -335,11 +339,11 @@ def _border(border_mode: Any, covered: Any) -> tuple[Any, Any]:
     return before, after
 
 
-def _unknown(*values: Any) -> bool:
+def _unknown(*values: object) -> bool:
     return any(value is None for value in values)
 
 
-def _constant(length: Any) -> int | None:
+def _constant(length: object) -> int | None:
     """Return a length as a number, None if it is not a constant."""
     if length is None:
         return None

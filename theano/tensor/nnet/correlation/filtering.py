@@ -61,9 +61,9 @@ class Filtering(Op):
 
     def _set_options(
         self,
-        border_mode: Any,
-        subsample: Any,
-        filter_dilation: Any,
+        border_mode: object,
+        subsample: object,
+        filter_dilation: object,
         num_groups: int,
         unshared: bool,
     ) -> None:
@@ -79,7 +79,7 @@ class Filtering(Op):
         self.num_groups = int(num_groups)
         self.unshared = bool(unshared)
 
-    def applied(self, first: Any, second: Any, shape_inputs: Sequence[Any]) -> TensorVariable:
+    def applied(self, first: object, second: object, shape_inputs: Sequence[Any]) -> TensorVariable:
         """Return the result for other operands, with what a node has of a shape that is given."""
         return known_tensor(
             self(first, second, *([self._lengths(shape_inputs)] if shape_inputs else []))
@@ -93,7 +93,7 @@ class Filtering(Op):
         """Return the zeros before and after each dimension, for filters of these dilated extents."""
         return geometry.borders(self.border_mode, extents)
 
-    def sibling(self, direction: str, **changed: Any) -> "Filtering":
+    def sibling(self, direction: str, **changed: object) -> "Filtering":
         """Return the operator of another direction with the same options, but for those that change."""
         names = set(self.__props__).difference(self.fixed)
         options = {name: getattr(self, name) for name in names}

@@ -23,7 +23,7 @@ NAMED_BORDERS = {
 }
 
 
-def checked_border_mode(border_mode: Any, rank: int, operation: str) -> BorderMode:
+def checked_border_mode(border_mode: object, rank: int, operation: str) -> BorderMode:
     """Return a border mode as a name, or as a pair of integers for each dimension.
 
     Parameters
@@ -53,14 +53,14 @@ def checked_border_mode(border_mode: Any, rank: int, operation: str) -> BorderMo
     )
 
 
-def _checked_border(mode: Any) -> tuple[int, int] | None:
+def _checked_border(mode: object) -> tuple[int, int] | None:
     sides = mode if isinstance(mode, tuple) else (mode, mode)
     if len(sides) != 2 or not all(isinstance(n, Integral) and int(n) >= 0 for n in sides):
         return None
     return int(sides[0]), int(sides[1])
 
 
-def checked_steps(steps: Any, rank: int, name: str, operation: str) -> tuple[int, ...]:
+def checked_steps(steps: object, rank: int, name: str, operation: str) -> tuple[int, ...]:
     """Return the distances `steps`, one for each of `rank` dimensions.
 
     Raises
@@ -89,19 +89,21 @@ def borders(border_mode: BorderMode, extents: Sequence[Any]) -> list[tuple[Any, 
     return list(border_mode)
 
 
-def window_count(length: Any, covered: Any, border: tuple[Any, Any], stride: int) -> Any:
+def window_count(length: object, covered: object, border: tuple[Any, Any], stride: int) -> Any:
     """Return how many windows of extent `covered` there are in a dimension; at most 0 if none fits."""
     places = _plus(_plus(length, border[0]), border[1]) - covered
     return (places if stride == 1 else places // stride) + 1
 
 
-def image_length(count: Any, covered: Any, border: tuple[Any, Any], stride: int) -> Any:
+def image_length(count: Any, covered: object, border: tuple[Any, Any], stride: int) -> Any:
     """Return the smallest length of an image in which there are `count` windows."""
     places = count - 1 if stride == 1 else (count - 1) * stride
     return _minus(_minus(places + covered, border[0]), border[1])
 
 
-def filter_size(length: Any, count: Any, border_mode: BorderMode, axis: int, dilation: int) -> Any:
+def filter_size(
+    length: object, count: Any, border_mode: BorderMode, axis: int, dilation: int
+) -> Any:
     """Return the largest size of filters that are put at `count` places, each next to the one before.
 
     With the border mode ``half`` there is no telling.
@@ -117,9 +119,9 @@ def filter_size(length: Any, count: Any, border_mode: BorderMode, axis: int, dil
 
 
 # Symbolic sums are left out where they change nothing.
-def _plus(size: Any, number: Any) -> Any:
+def _plus(size: object, number: Any) -> Any:
     return size if isinstance(number, int) and number == 0 else size + number
 
 
-def _minus(size: Any, number: Any) -> Any:
+def _minus(size: object, number: Any) -> Any:
     return size if isinstance(number, int) and number == 0 else size - number

@@ -6,7 +6,6 @@ filters are not turned around, as they are in a convolution.
 """
 
 from collections.abc import Sequence
-from typing import Any
 
 from theano.tensor.nnet.correlation.filtering import ByFilters, ByImages, Filtering, Forward
 
@@ -57,7 +56,7 @@ class BaseCorrMM(Correlation):
 
     def __init__(
         self,
-        border_mode: Any = "valid",
+        border_mode: object = "valid",
         subsample: Sequence[int] = (1, 1),
         filter_dilation: Sequence[int] = (1, 1),
         num_groups: int = 1,
@@ -94,7 +93,7 @@ class BaseCorr3dMM(Correlation):
 
     def __init__(
         self,
-        border_mode: Any = "valid",
+        border_mode: object = "valid",
         subsample: Sequence[int] = (1, 1, 1),
         filter_dilation: Sequence[int] = (1, 1, 1),
         openmp: bool | None = None,

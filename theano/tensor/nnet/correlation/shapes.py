@@ -109,19 +109,19 @@ class Shapes:
         )
 
 
-def _if_known(function: Callable, *sizes: Any) -> Any:
+def _if_known(function: Callable, *sizes: object) -> Any:
     """Return the function of sizes that are known, else None."""
     return None if any(size is None for size in sizes) else function(*sizes)
 
 
-def _borders_of_axis(operator: Any, axis: int, size: Any) -> tuple[Any, tuple[Any, Any]]:
+def _borders_of_axis(operator: Any, axis: int, size: object) -> tuple[Any, tuple[Any, Any]]:
     """Return the extent of filters along one dimension, and the zeros around the image there."""
     covered = geometry.extent(size, operator.filter_dilation[axis])
     return covered, operator.borders([covered] * operator.rank)[axis]
 
 
 def _result_shape(operator: Any, lengths: Sequence, image: Sequence, filters: Sequence) -> tuple:
-    def count(axis: int, length: Any, size: Any) -> Any:
+    def count(axis: int, length: object, size: Any) -> Any:
         covered, border = _borders_of_axis(operator, axis, size)
         return geometry.window_count(length, covered, border, operator.subsample[axis])
 
@@ -134,7 +134,7 @@ def _result_shape(operator: Any, lengths: Sequence, image: Sequence, filters: Se
 
 
 def _filters_shape(operator: Any, lengths: Sequence, image: Sequence, result: Sequence) -> tuple:
-    def size(axis: int, length: Any, count: Any) -> Any:
+    def size(axis: int, length: object, count: Any) -> Any:
         dilation = operator.filter_dilation[axis]
         return geometry.filter_size(length, count, operator.border_mode, axis, dilation)
 
@@ -150,7 +150,7 @@ def _filters_shape(operator: Any, lengths: Sequence, image: Sequence, result: Se
 
 
 def _image_shape(operator: Any, lengths: Sequence, filters: Sequence, result: Sequence) -> tuple:
-    def length(axis: int, size: Any, count: Any) -> Any:
+    def length(axis: int, size: object, count: Any) -> Any:
         covered, border = _borders_of_axis(operator, axis, size)
         return geometry.image_length(count, covered, border, operator.subsample[axis])
 

@@ -1,7 +1,5 @@
 """Matrices with a column in front of them, as Theano's operators."""
 
-from typing import Any
-
 import pytensor.tensor as pt
 
 from theano.tensor.nnet.rows.row_operator import RowOperator
@@ -33,7 +31,7 @@ class Prepend_scalar_constant_to_each_row(RowOperator):
 
     __props__ = ("val",)
 
-    def __init__(self, val: float = 0, input_types: Any = None, **kwargs: Any):
+    def __init__(self, val: float = 0, input_types: object = None, **kwargs: object):
         super().__init__(input_types, val=float(val), **kwargs)
 
     def build_inner_graph(self, mat):

@@ -41,10 +41,10 @@ class RowOperator(TensorSymbolicOp):
     # is not given, PyTensor works out shapes from the graph
     shapes_like: tuple[tuple[int, int], ...] = ()
 
-    def __init__(self, input_types: Any = None, **kwargs: Any):
+    def __init__(self, input_types: object = None, **kwargs: object):
         super().__init__(input_types, **{**NODE_BY_NODE, **kwargs})
 
-    def __call__(self, *inputs: Any, **kwargs: Any) -> Any:
+    def __call__(self, *inputs: object, **kwargs: object) -> Any:
         names = list(inspect.signature(self.build_inner_graph).parameters)[len(inputs) :]
         by_name = [kwargs.pop(name) for name in names if name in kwargs]
         return super().__call__(*inputs, *by_name, **kwargs)
@@ -52,7 +52,7 @@ class RowOperator(TensorSymbolicOp):
     def _identity(self) -> tuple:
         return type(self), *(getattr(self, name) for name in getattr(self, "__props__", ()))
 
-    def __init_subclass__(cls, **kwargs: Any) -> None:
+    def __init_subclass__(cls, **kwargs: object) -> None:
         super().__init_subclass__(**kwargs)
         # PyTensor gives a class with properties a comparison of the graphs.
         for method in ("__eq__", "__hash__", "__str__"):

@@ -1,7 +1,5 @@
 """Softmax of rows, its logarithm, and their gradients, as Theano's operators."""
 
-from typing import Any
-
 from pytensor.tensor import special
 
 from theano.tensor.nnet.rows.row_operator import RowOperator, as_matrix_of_floats
@@ -37,7 +35,7 @@ class SoftmaxGrad(RowOperator):
     __props__ = ("axis",)
     works_along_axis = True
 
-    def __init__(self, input_types: Any = None, axis: tuple[int, ...] = (1,), **kwargs: Any):
+    def __init__(self, input_types: object = None, axis: tuple[int, ...] = (1,), **kwargs: object):
         super().__init__(input_types, axis=tuple(axis), **kwargs)
 
     def build_inner_graph(self, dy, sm):
@@ -54,7 +52,7 @@ class Softmax(special.Softmax, metaclass=_PyTensorsOperator):
     axis : tuple of int
     """
 
-    def __init__(self, *, axis: tuple[int, ...] = (1,), **kwargs: Any):
+    def __init__(self, *, axis: tuple[int, ...] = (1,), **kwargs: object):
         super().__init__(axis=axis, **kwargs)
 
     def __call__(self, c, **kwargs):

@@ -29,7 +29,9 @@ def checked_mode(name: str, mode: str) -> str:
     return mode
 
 
-def window_variables(name: str, ws: Any, stride: Any, pad: Any, rank: int) -> list[TensorVariable]:
+def window_variables(
+    name: str, ws: object, stride: object, pad: object, rank: int
+) -> list[TensorVariable]:
     """Return the vectors of the windows' shape, their distance, and what is put around.
 
     Raises
@@ -47,7 +49,7 @@ def window_variables(name: str, ws: Any, stride: Any, pad: Any, rank: int) -> li
     return [_vector(name, what, value, rank) for what, value in given.items()]
 
 
-def check_padding(name: str, ws: Any, pad: Any, ignore_border: bool) -> None:
+def check_padding(name: str, ws: object, pad: object, ignore_border: bool) -> None:
     """Refuse what is known not to fit.
 
     Raises

@@ -13,7 +13,7 @@ from pytensor.graph.basic import Variable
 from theano.support.data_classes import dataclass
 
 
-def windows_along(length: Any, size: Any, step: Any, pad: Any, ignore_border: bool) -> Any:
+def windows_along(length: object, size: Any, step: object, pad: Any, ignore_border: bool) -> Any:
     """Return how many windows there are along a dimension.
 
     Parameters

@@ -17,7 +17,7 @@ def least(dtype: Any) -> Any:
     return kind.type(False) if kind.kind == "b" else np.iinfo(kind).min
 
 
-def with_border(x: np.ndarray, windows: Windows, fill: Any) -> np.ndarray:
+def with_border(x: np.ndarray, windows: Windows, fill: object) -> np.ndarray:
     """Return a copy of `x` that all windows lie in, with `fill` around."""
     lead = x.shape[: x.ndim - len(windows.sizes)]
     padded = np.full((*lead, *windows.room()), fill, dtype=x.dtype)

@@ -13,7 +13,7 @@ from theano.tensor.signal.pooling.geometry import shape_of_windows
 
 
 def by_newer_names(
-    function: str, ws: Any, stride: Any, pad: Any, ds: Any, st: Any, padding: Any
+    function: str, ws: object, stride: object, pad: object, ds: object, st: object, padding: object
 ) -> tuple[Any, Any, Any]:
     """Return ws, stride and pad, of which each may have been given by its older name."""
     chosen = []
@@ -34,7 +34,7 @@ def by_newer_names(
     return chosen[0], chosen[1], chosen[2]
 
 
-def _is_no_padding(value: Any) -> bool:
+def _is_no_padding(value: object) -> bool:
     return isinstance(value, tuple) and all(isinstance(n, int) and n == 0 for n in value)
 
 

@@ -58,7 +58,7 @@ class OverWindows(Op):
         self.mode = checked_mode(type(self).__name__, mode)
         self.ndim = ndim
 
-    def _operands(self, arrays: Any, ws: Any, stride: Any, pad: Any) -> tuple[list, list]:
+    def _operands(self, arrays: Any, ws: object, stride: Any, pad: object) -> tuple[list, list]:
         name = type(self).__name__
         variables = [pt.as_tensor_variable(array) for array in arrays]
         for variable in variables:
@@ -124,7 +124,7 @@ class OverWindows(Op):
         """Return that the result depends smoothly on the arrays alone."""
         return [[position < self.arrays] for position in range(len(node.inputs))]
 
-    def _gradients(self, *gradients: Any) -> list[Any]:
+    def _gradients(self, *gradients: object) -> list[Any]:
         return [*gradients, *(disconnected_type() for _ in range(3))]
 
 

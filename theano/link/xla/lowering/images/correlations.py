@@ -83,7 +83,7 @@ def _covered(size: int, step: int) -> int:
     return (size - 1) * step + 1
 
 
-def _correlated(windows: Windows, image: Any, filters: Any, shape: Any, context: Context) -> Any:
+def _correlated(windows: Windows, image: Any, filters: Any, shape: object, context: Context) -> Any:
     from jax import lax
 
     return lax.conv_general_dilated(
@@ -99,7 +99,7 @@ def _correlated(windows: Windows, image: Any, filters: Any, shape: Any, context:
 
 
 def _filters_gradient(
-    windows: Windows, image: Any, topgrad: Any, shape: Any, context: Context
+    windows: Windows, image: Any, topgrad: Any, shape: object, context: Context
 ) -> Any:
     """Sum over the batch; groups are groups of channels, which are the new batch."""
     from jax import lax
@@ -176,7 +176,7 @@ def _correlated_unshared(
 
 
 def _filters_gradient_unshared(
-    windows: Windows, image: Any, topgrad: Any, shape: Any, context: Context
+    windows: Windows, image: object, topgrad: Any, shape: object, context: Context
 ) -> Any:
     import jax.numpy as jnp
 
@@ -187,7 +187,7 @@ def _filters_gradient_unshared(
 
 
 def _image_gradient_unshared(
-    windows: Windows, filters: Any, topgrad: Any, shape: Any, context: Context
+    windows: Windows, filters: object, topgrad: Any, shape: Any, context: Context
 ) -> Any:
     import jax.numpy as jnp
 

@@ -8,7 +8,7 @@ from theano.link.xla.lowering.table import lowers
 from theano.tensor.nnet.neighbours_operators import Images2Neibs, Images2NeibsGrad
 
 
-def _places(op: Any, shape: Any, numbers: Any) -> tuple[Any, Any, Any]:
+def _places(op: Any, shape: object, numbers: Any) -> tuple[Any, Any, Any]:
     """Return the windows along both dimensions, what is put around, and the indices of all elements."""
     along = op.windows(shape, *numbers)
     border = [0 if op.wraps else one.border for one in along]

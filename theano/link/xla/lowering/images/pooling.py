@@ -24,14 +24,14 @@ def _pads(windows: Windows) -> list[tuple[int, int]]:
     return [(pad, room - pad - length) for pad, room, length in spans]
 
 
-def _with_border(x: Any, windows: Windows, fill: Any) -> Any:
+def _with_border(x: Any, windows: Windows, fill: object) -> Any:
     import jax.numpy as jnp
 
     lead = [(0, 0)] * (x.ndim - len(windows.sizes))
     return jnp.pad(x, [*lead, *_pads(windows)], constant_values=fill)
 
 
-def _reduced(x: Any, windows: Windows, first: Any, function: Any) -> Any:
+def _reduced(x: Any, windows: Windows, first: object, function: Any) -> Any:
     """Reduce each window, by a function and what it begins with."""
     from jax import lax
 

@@ -16,7 +16,7 @@ def inverse(op, node, inputs, context):
     return inverses(inputs[0], node.outputs[0].type.dtype, context)
 
 
-def inverses(matrices: Any, dtype: str, context: Any) -> Any:
+def inverses(matrices: object, dtype: str, context: Any) -> Any:
     """Return the inverses along the last two dimensions.
 
     Those of singular matrices, which LAPACK refuses, come from divisions by zero.

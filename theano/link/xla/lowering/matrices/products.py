@@ -120,7 +120,7 @@ def on_each(op, node, inputs, context):
             values.append(jnp.broadcast_to(x, (*batch, *core_shape)).reshape(-1, *core_shape))
             batched.append(k)
 
-    def each(*elements: Any) -> list[Any]:
+    def each(*elements: object) -> list[Any]:
         given = list(values)
         for k, element in zip(batched, elements, strict=True):
             given[k] = element

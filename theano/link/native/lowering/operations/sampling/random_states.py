@@ -118,7 +118,7 @@ def why_no_code(sampler: RandomFunction, parameters: Sequence[Any]) -> str:
     return f"the samples {sampler}"
 
 
-def _why_no_choice(a: Any, replace: Any, p: Any) -> str:
+def _why_no_choice(a: Any, replace: object, p: Any) -> str:
     if not isinstance(replace, Constant):
         return "choices that may be with replacement or without"
     if a.ndim > 1 or a.dtype not in _INTEGERS:
