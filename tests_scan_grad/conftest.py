@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import signal
 from zlib import crc32
 
 import pytest
 from hypothesis import HealthCheck, Phase, settings
 
 import theano
-from tests_scan_grad.heavy_tests import HEAVY
+from tests_scan_grad.heavy_tests import HEAVY, ONE_CASE_IN
 from theano.pytensor_internals.functions.c_code import COp
 
 
@@ -148,18 +149,32 @@ def compilations(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    unmatched = set(HEAVY)
+    unmatched = _mark_heavy(config, items)
     for item in items:
-        name = item.nodeid.removeprefix("tests_scan_grad/")
-        matched = [beginning for beginning in HEAVY if name.startswith(beginning)]
-        unmatched.difference_update(matched)
-        if matched:
-            item.add_marker(pytest.mark.heavy)
         for tier in ("heavy", "timing", "all_flags"):
             option = "--" + tier.replace("_", "-")
             if item.get_closest_marker(tier) and not config.getoption(option):
                 item.add_marker(pytest.mark.skip(reason=f"{option} runs it"))
     _refuse_names_of_no_test(config, items, unmatched)
+
+
+def _mark_heavy(config: pytest.Config, items: list[pytest.Item]) -> set[str]:
+    """Mark tests that take long; return the beginnings of names that no test has."""
+    found: dict[str, list[pytest.Item]] = {name: [] for name in (*HEAVY, *ONE_CASE_IN)}
+    for item in items:
+        name = item.nodeid.removeprefix("tests_scan_grad/")
+        for beginning, cases in found.items():
+            if name.startswith(beginning):
+                cases.append(item)
+    asked_for = any("[" in argument for argument in config.args)
+    for beginning, cases in found.items():
+        if beginning in ONE_CASE_IN:
+            # the same in each run, whatever the order of parameters
+            cases = sorted(cases, key=lambda item: crc32(item.nodeid.encode()))
+            cases = [] if asked_for else cases[-(-len(cases) // ONE_CASE_IN[beginning]) :]
+        for item in cases:
+            item.add_marker(pytest.mark.heavy)
+    return {beginning for beginning, cases in found.items() if not cases}
 
 
 def _refuse_names_of_no_test(
@@ -180,6 +195,9 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+        # so begins what a shell runs in the background; tests interrupt themselves
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     config.addinivalue_line("markers", "heavy: takes long; runs with --heavy only")
     config.addinivalue_line("markers", "timing: needs idle processors; runs with --timing only")
     config.addinivalue_line("markers", "all_flags: compiles for long; runs with --all-flags only")

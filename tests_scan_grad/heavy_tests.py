@@ -1,6 +1,7 @@
 """Tests that take long: beginnings of their names, by what makes them long.
 
-They run with ``--heavy``, before an issue is resolved, and are skipped otherwise.
+They run with ``--heavy``, before an issue is resolved, and are skipped otherwise. A single case that
+is asked for by its name runs in any case.
 """
 
 HEAVY = (
@@ -19,6 +20,7 @@ HEAVY = (
     "functions/test_processes.py::test_another_process_computes_the_same_on_the_native_engine[futures",
     "gpuarray/test_two_processes.py::",
     "disk/test_caches.py::test_damaged_files_change_no_result",
+    "disk/test_other_systems.py::test_paths_may_have_spaces_and_other_letters[C]",
     # all golden networks by nvcc, for three devices
     "cuda/test_compiled_for_devices.py::test_all_networks_compile_without_spills",
     # as many by a C++ compiler and by XLA
@@ -53,6 +55,7 @@ HEAVY = (
     "compilation/test_growth.py::test_calls_grow_with_the_program[taps]",
     "loops/test_engine_of_loops.py::test_gradient_of_a_loop_that_is_built_while_flags_name_its_engine[DebugMode-native-o4]",
     "loops/test_states_of_one_row.py::test_values_and_gradients[one_state-DebugMode]",
+    "loops/test_states_of_one_row.py::test_values_and_gradients[two_taps-DebugMode]",
     "functions/test_modes_of_python.py::test_python_adds_and_multiplies_any_number_of_operands[int8-100-DebugMode]",
     "native/test_threads.py::test_results_do_not_depend_on_the_number_of_threads[gated-float64-43]",
     "native/test_threads.py::test_results_do_not_depend_on_the_number_of_threads[states-float32-43]",
@@ -118,3 +121,53 @@ HEAVY = (
     "native/test_interrupts.py::test_a_signal_stops_a_segment_and_no_shared_variable_changes[rows]",
     "native/test_interrupts.py::test_a_signal_stops_reductions_and_the_like[",
 )
+
+# Tests of many cases: beginnings of their names, and of how many cases one runs without ``--heavy``.
+ONE_CASE_IN = {
+    "cuda/test_kernels_on_the_host.py::test_a_network_and_its_gradient[": 2,
+    "differential/test_differential.py::test_programs_compute_what_unrolled_numpy_does[": 2,
+    "flags/test_every_flag.py::test_a_flag_alone_changes_no_result[": 3,
+    "flags/test_flags_at_start.py::test_a_flag_alone_changes_no_result[": 3,
+    "functions/test_modes_of_python.py::test_python_adds_and_multiplies_any_number_of_operands[": 3,
+    "generated/test_generated_loops.py::test_loops_and_their_gradients_are_right[": 2,
+    "gpuarray/test_contexts.py::test_on_two_devices[": 2,
+    "linear_algebra/test_orthogonal_factors.py::test_gradients[": 2,
+    "loop_rewrites/test_flags_of_loops.py::test_a_flag_of_loops_makes_no_loop_of_python[": 6,
+    "loop_rewrites/test_loops_in_batches.py::test_a_loop_in_a_batch_computes_what_each_does[": 3,
+    "loop_rewrites/test_loops_in_batches.py::test_gradients_of_a_loop_in_a_batch[": 3,
+    "loop_rewrites/test_split_joined_products.py::test_values_and_gradients_are_those": 2,
+    "loops/test_reads_of_loops.py::test_reads[": 3,
+    "loops/test_states_of_one_row.py::test_values_and_gradients[": 2,
+    "memory/test_memory_budget.py::test_any_division_of_the_steps_gives_the_same[": 3,
+    "memory/test_memory_budget.py::test_parameters_after_an_update_are_those_without_a_budget[": 2,
+    "native/llvm/test_same_bits.py::test_generated_loops[": 2,
+    "native/lowering/test_lowering_operations.py::test_reductions[": 3,
+    "native/lowering/test_lowering_products.py::test_products[": 2,
+    "native/lowering/test_lowering_scalars.py::test_operation[": 2,
+    "native/lowering/test_normal_rows.py::test_rows_have_the_same_bits[": 3,
+    "native/passes/test_block_steps.py::test_layers_whose_cotangents_lie_where_rows_were_saved[": 5,
+    "native/passes/test_block_steps.py::test_the_shortest_of_several_sequences[": 3,
+    "native/passes/test_block_steps.py::test_values_and_gradients[": 5,
+    "native/passes/test_copies_and_slices.py::test_copies_and_their_gradients[": 2,
+    "native/passes/test_fused_gates.py::test_gradients_of_slices[": 3,
+    "native/passes/test_row_by_row.py::test_results[": 2,
+    "native/runtime/test_runtime.py::test_large_products_on_several_threads[": 3,
+    "native/runtime/test_runtime_correlations.py::test_correlations[": 4,
+    "native/test_threads.py::test_results_do_not_depend_on_the_number_of_threads[": 2,
+    "native/test_threads.py::test_threads_that_stand_aside_change_nothing[": 3,
+    "native/vector_functions/test_vector_functions.py::test_programs_call_them[": 2,
+    "native/vector_functions/test_vector_functions.py::test_units_in_the_last_place[": 3,
+    "operations/test_edge_sizes.py::test_a_size_at_the_edge_is_answered_or_refused[": 2,
+    "operations/test_jacobians.py::test_rows_at_once_are_those_of_the_loop[": 2,
+    "pymc/test_models_of_data.py::test_densities_and_gradients[": 2,
+    "rewriting/test_refused_rewrites.py::test_results_are_those_without_rewriting[": 4,
+    "stability/test_generated_programs.py::test_losses_are_right[": 2,
+    "stability/test_generated_programs.py::test_losses_in_loops_are_right[": 2,
+    "stability/test_generated_programs.py::test_programs_are_as_right_as_they_can_be[": 2,
+    "stability/test_named_programs.py::test_gradient_of_logistic_regression[": 2,
+    "stability/test_tutorials.py::test_a_network_learns_what_theano_learned[": 3,
+    "xla/test_bucket_lengths.py::test_what_reads_a_loop[": 2,
+    "xla/test_generators_of_jax.py::test_distributions_are_those_of_numpy[": 2,
+    "xla/test_operations.py::test_operation[": 3,
+    "xla/test_step_blocks.py::test_generated_loops[": 2,
+}
