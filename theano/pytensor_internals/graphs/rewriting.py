@@ -3,6 +3,7 @@
 
 import sys
 from collections.abc import Callable, Iterator
+from operator import attrgetter
 
 from pytensor.graph.basic import Apply
 from pytensor.graph.fg import FunctionGraph
@@ -46,6 +47,10 @@ def names_in(database: RewriteDatabase) -> set[str]:
     return database._names
 
 
+# the dict of an OrderedSet, whose own methods are functions in Python
+_entries = attrgetter("values")
+
+
 def nested_databases(*databases: RewriteDatabase) -> Iterator[RewriteDatabase]:
     """Yield databases, and those that are in them, each once."""
     waiting, seen = list(databases), set()
@@ -54,7 +59,7 @@ def nested_databases(*databases: RewriteDatabase) -> Iterator[RewriteDatabase]:
         if id(each) not in seen:
             seen.add(id(each))
             yield each
-            named = [entry for name in names_in(each) for entry in each.__db__[name]]
+            named = [entry for name in names_in(each) for entry in _entries(each.__db__[name])]
             waiting += [entry for entry in named if isinstance(entry, RewriteDatabase)]
 
 
@@ -67,7 +72,7 @@ def numbers_of_entries(*databases: RewriteDatabase) -> tuple[tuple[int, ...], ..
 
 
 def _numbers_of_entries(database: RewriteDatabase) -> tuple[int, ...]:
-    numbers = [len(entries) for entries in database.__db__.values()]
+    numbers = [*map(len, map(_entries, database.__db__.values()))]
     while numbers and not numbers[-1]:
         numbers.pop()
     return tuple(numbers)
