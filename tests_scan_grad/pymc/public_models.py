@@ -3,7 +3,8 @@
 Without paths, the models are those of this folder: kinds that PyMC's gallery has, with made-up data. Paths are files
 or folders of Python programs, such as a checkout of a catalogue of models; each program is run in its folder, and
 all models that it leaves in global variables are compared, or else the one that its ``build_model()`` returns, with
-the point to start from, if it returns a pair. Of models with discrete variables, only densities are compared.
+the point to start from, if it returns a pair. Of models without a gradient, such as those with discrete variables,
+only densities are compared.
 With ``--draws``, each model is sampled, too.
 """
 
@@ -24,6 +25,7 @@ from typing import Any
 import numpy as np
 import pymc as pm
 import pytensor.tensor as pt
+from pytensor.gradient import NullTypeGradError
 
 import theano.pymc
 from tests_scan_grad.pymc import (
@@ -128,7 +130,10 @@ def compared(model: Model, start: dict[str, Any] | None, mode: str) -> Outcome:
     if model.discrete_value_vars:
         return _compared_densities(model, start, mode)
     began = time.perf_counter()
-    density = theano.pymc.logp_dlogp(model)
+    try:
+        density = theano.pymc.logp_dlogp(model)
+    except (NotImplementedError, NullTypeGradError):
+        return _compared_densities(model, start, mode)
     points = _points(density.points.flat({**model.initial_point(0), **(start or {})}))
     density(points[0])
     ours = time.perf_counter() - began
@@ -149,7 +154,7 @@ def compared(model: Model, start: dict[str, Any] | None, mode: str) -> Outcome:
 
 
 def _compared_densities(model: Model, start: dict[str, Any] | None, mode: str) -> Outcome:
-    """Compare densities at the start: that of discrete variables has no gradient."""
+    """Compare densities at the start: of discrete variables, and of some operators, there is no gradient."""
     point = {**model.initial_point(0), **(start or {})}
     functions, seconds = [], []
     for each in (theano.pymc.mode, mode):

@@ -13,6 +13,7 @@ nutpie = pytest.importorskip("nutpie", reason="needs the extra [pymc]")
 
 import pytensor.tensor as pt  # noqa: E402
 from pymc.exceptions import SamplingError  # noqa: E402
+from pytensor.graph.op import Op  # noqa: E402
 
 import theano.pymc  # noqa: E402
 from tests_scan_grad.timing.programs import pymc_models  # noqa: E402
@@ -311,6 +312,24 @@ def test_coordinates_alone_are_frozen():
     compiled = theano.pymc.compile_model(model)
     assert compiled.frozen and not compiled.shared_data
     assert not theano.pymc.compile_model(model, freeze_model=False).frozen
+
+
+def test_what_has_no_gradient_is_sampled_by_pymc(caplog):
+    class Square(Op):
+        itypes, otypes = [pt.dscalar], [pt.dscalar]
+
+        def perform(self, node, inputs, outputs):
+            outputs[0][0] = np.asarray(inputs[0] ** 2)
+
+    with pm.Model() as model:
+        x = pm.Normal("x")
+        pm.Normal("y", Square()(x), 1, observed=1.0)
+    with caplog.at_level(logging.INFO, "pymc"):
+        trace = theano.pymc.sample(model, **{**SHORT, "quiet": False})
+    assert "has no gradient" in caplog.text
+    assert np.isfinite(trace["posterior"]["x"].values).all()
+    with pytest.raises(NotImplementedError, match="has no gradient"):
+        theano.pymc.compile_model(model)
 
 
 def test_a_model_that_cannot_be_copied_is_not_frozen(monkeypatch):

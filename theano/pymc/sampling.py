@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from pymc.sampling.parallel import _cpu_count
 from pymc.util import get_random_generator
+from pytensor.gradient import NullTypeGradError
 
 from theano.link.native import NotNativeError
 from theano.pymc.models import check_names, model_of, refuse_unknown
@@ -103,7 +104,8 @@ def sample(*given: object, model: object = None, draws: int = 1000, **settings: 
         refuse_unknown_options(nutpie_options(settings.get("nuts"), settings, of_call))
         try:
             compiled = _compiled(model, settings, frozen)
-        except NotNativeError as error:
+        except (NotNativeError, NotImplementedError, NullTypeGradError) as error:
+            # that it is not native, or has no gradient: PyMC has samplers that need none
             reason = str(error)
         else:
             return _by_nutpie(model, compiled, draws, **settings)
