@@ -7,6 +7,10 @@ from typing import Any
 from pymc.model.transform.optimization import freeze_dims_and_data
 
 
+class CannotFreezeError(NotImplementedError):
+    """PyMC cannot copy a model, as freezing needs it."""
+
+
 def frozen(model: Any, asked: bool | None) -> Any:
     """Return a model with constant data and lengths.
 
@@ -25,7 +29,7 @@ def frozen(model: Any, asked: bool | None) -> Any:
 
     Raises
     ------
-    NotImplementedError
+    CannotFreezeError
         If the user asks for it, and the model is one that PyMC cannot copy.
     """
     if asked is False or (asked is None and model.data_vars):
@@ -36,7 +40,7 @@ def frozen(model: Any, asked: bool | None) -> Any:
         # a copy is asked of graphs of any kind, and fails in many ways
         if asked:
             reason = f"{type(error).__name__}: {error}"
-            raise NotImplementedError(f"PyMC cannot freeze the model ({reason})") from error
+            raise CannotFreezeError(f"PyMC cannot freeze the model ({reason})") from error
         return model
     made.check_bounds = model.check_bounds
     # the copy is in the order of its graph; points are vectors in the order of the model

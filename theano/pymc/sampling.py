@@ -13,6 +13,7 @@ from pymc.util import get_random_generator
 from pytensor.gradient import NullTypeGradError
 
 from theano.link.native import NotNativeError
+from theano.pymc.freezing import CannotFreezeError
 from theano.pymc.models import check_names, model_of, refuse_unknown
 from theano.pymc.modes import mode
 from theano.pymc.points import discrete_variables
@@ -174,8 +175,7 @@ def _compiled(model: Any, settings: dict[str, Any], frozen: bool | None) -> Any:
 
     try:
         return compile_frozen(frozen)
-    except NotImplementedError:
-        # a model that PyMC cannot copy
+    except CannotFreezeError:
         return compile_frozen(False)
 
 

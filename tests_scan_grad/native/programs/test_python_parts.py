@@ -57,6 +57,17 @@ def test_results_of_any_strides_and_lengths(length):
         np.testing.assert_array_equal(found, wanted)
 
 
+def test_a_length_that_an_author_has_wrong_is_the_one_that_comes():
+    """PyTensor does not look at it; the model of a public catalogue relies on that."""
+    x = T.dvector("x")
+    made = OfPython(lambda v: v[:2], lambda: theano.tensor.TensorType("float64", shape=(5,))())(x)
+    result = made[0] + 3 * made[1]
+    function = theano.function([x], result, mode="NATIVE")
+    given = np.arange(1.0, 6)
+    assert function(given) == 7
+    assert c_function(function, allow_python=True)(given)[0] == 7
+
+
 def test_what_python_runs_may_call_a_function_of_c():
     """The memory of the call around it stays, whether the inner one needs less or more."""
     z = T.dmatrix("z")

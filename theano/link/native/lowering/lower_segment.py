@@ -14,6 +14,7 @@ from theano.link.native.ir.scalar_types import has_c_type
 from theano.link.native.ir.symbolic import SizeOfArray, compared
 from theano.link.native.lowering.loop import LowerLoop
 from theano.link.native.lowering.nodes import Nodes
+from theano.link.native.lowering.registry import lowering_of
 from theano.link.native.lowering.segment import Output, Segment
 from theano.link.native.lowering.step import Step
 from theano.link.native.statements.copy import Copy
@@ -82,6 +83,9 @@ class _Builder:
         if not has_c_type(kind):
             raise CannotLower(f"an input of type {kind}")
         dtype, shape = kind.dtype, getattr(kind, "shape", ())
+        if variable.owner is not None and not _has_lowering(variable.owner):
+            # an operator's author may be wrong about lengths, which PyTensor does not look at
+            shape = [1 if length == 1 else None for length in shape]
         argument = self._argument("input", dtype, len(shape), shape, variable.name or "")
         self.segment.inputs.append((argument, variable))
         if not shape:
@@ -117,3 +121,11 @@ class _Builder:
             self.step.append(Copy(View.of(buffer), value), buffer)
         else:
             self.step.place(value, View.of(buffer))
+
+
+def _has_lowering(node: Apply) -> bool:
+    try:
+        lowering_of(node.op)
+    except CannotLower:
+        return False
+    return True
