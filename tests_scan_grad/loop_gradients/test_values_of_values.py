@@ -127,3 +127,25 @@ def test_tangents_of_a_step_that_reads_several_steps_back_are_one_loop_forward(m
         ValueError, match="read 2 steps back, so that its initial value needs 2 rows"
     ):
         function(s[:1], d[:1])
+
+
+@pytest.mark.parametrize("mode", ["FAST_COMPILE", "FAST_RUN"])
+def test_a_step_that_returns_a_tap_which_it_overwrites(mode):
+    """The step of the second gradient returns a row twice, and once as what becomes of it."""
+    start = T.fmatrix("start")
+
+    def step(before, last):
+        return T.tanh(before - last), T.switch(T.lt(before, 0), before, before)
+
+    states = dict(initial=start, taps=[-2, -1])
+    (found, kept), _ = theano.scan(step, outputs_info=[states, None], n_steps=2)
+    cost = (T.sin(found) * np.arange(2, dtype="float32")[:, None]).sum() + T.sin(kept).sum()
+    gradient = T.grad(cost, start)
+    second = T.grad((gradient * np.float32([[0.3], [0.7]])).sum(), start)
+    value = np.float32([[0.1, -0.2, 0.3], [0.5, 0.4, -0.6]])
+    compiled = theano.function([start], second, mode=mode)
+    slope = theano.function([start], gradient, mode="FAST_RUN")
+    moved = 1e-2 * np.float32([[0.3], [0.7]]) * np.ones_like(value)
+    expected = (slope(value + moved) - slope(value - moved)) / 2e-2
+    for _ in range(2):
+        np.testing.assert_allclose(compiled(value), expected, rtol=1e-2, atol=2e-3)

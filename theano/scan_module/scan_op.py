@@ -12,7 +12,12 @@ from theano.gof.test_values import tests_only_results
 from theano.pytensor_internals.functions.compiling import freeing_what_runs
 from theano.pytensor_internals.functions.linking import WrapLinker
 from theano.pytensor_internals.graphs.scan import Scan as PyTensorScan
-from theano.pytensor_internals.graphs.scan import ScanInfo, function_of_step, unfrozen_step
+from theano.pytensor_internals.graphs.scan import (
+    ScanInfo,
+    function_of_step,
+    keep_function_of_step,
+    unfrozen_step,
+)
 from theano.pytensor_internals.graphs.shapes import shape_rule
 from theano.rewriting.step_profiles import with_own_profile
 from theano.scan_module.gradient.backward_loop import loop_pullback
@@ -22,6 +27,10 @@ from theano.scan_module.gradient.tangent.tangent_loop import loop_pushforward
 from theano.scan_module.loop.arguments import NORMAL_STEP, unpack
 from theano.scan_module.loop.fitting_inputs import with_fitting_inputs
 from theano.scan_module.loop.op_of_step import layout, step_graph
+from theano.scan_module.loop.outputs_that_are_taps import (
+    outputs_that_are_taps,
+    with_copied_outputs,
+)
 from theano.scan_module.loop.rows_without_steps import with_rows_of_no_steps
 from theano.scan_module.loop.scan_attributes import ScanAttributes
 from theano.scan_module.loop.step_copy import copied
@@ -97,7 +106,12 @@ class Scan(ScanAttributes):
         compiled = function_of_step(self)
         if compiled is not None:
             return compiled
-        return freeing_what_runs(with_own_profile(super().fn))
+        compiled = super().fn
+        positions = outputs_that_are_taps(compiled)
+        if positions:
+            compiled = with_copied_outputs(self, positions).fn
+            keep_function_of_step(self, compiled)
+        return freeing_what_runs(with_own_profile(compiled))
 
     def make_thunk(self, node, storage_map, compute_map, no_recycling, impl=None):
         """Return what runs a node in PyTensor's machine."""

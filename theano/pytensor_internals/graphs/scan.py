@@ -63,6 +63,11 @@ def function_of_step(op: Scan) -> Any:
     return getattr(op, "_fn", None)
 
 
+def keep_function_of_step(op: Scan, function: object) -> None:
+    """Let a loop's step be run by this function."""
+    op._fn = function
+
+
 @dataclass(frozen=True)
 class RunningSteps:
     """The current step of a loop that PyTensor's Python runs.
