@@ -166,7 +166,9 @@ def _reduced(run: Interpreter, statement: Reduce, source: Any) -> None:
 
 
 def _map_reduce(run: Interpreter, statement: MapReduce) -> None:
-    _reduced(run, statement.reduction, _map(run, statement)[statement.summed])
+    computed = _map(run, statement)
+    for reduction, summed in statement.reduced:
+        _reduced(run, reduction, computed[summed])
 
 
 def _combine(run: Interpreter, statement: Combine) -> None:

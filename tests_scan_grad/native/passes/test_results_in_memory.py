@@ -89,7 +89,8 @@ def test_a_shared_value_is_overwritten_by_what_is_computed_element_by_element():
 
 def test_a_shared_value_that_was_borrowed_stays_where_others_replace_it():
     w, i = theano.shared(np.zeros(3), "w"), T.lscalar("i")
-    step = theano.function([i], w[i], updates=[(w, w + 1)], mode="NATIVE")
+    # not computed where the value lies, of which other elements are read
+    step = theano.function([i], w[i], updates=[(w, w[::-1] + 1)], mode="NATIVE")
     step(0)
     borrowed = w.get_value(borrow=True)
     for _ in range(4):

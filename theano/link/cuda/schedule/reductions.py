@@ -40,7 +40,7 @@ from theano.link.native.ir.symbolic import Operation, difference, product_of, su
 from theano.link.native.schedule.accumulate import accumulation, neutral
 from theano.link.native.schedule.elements import Operands, pointer_to
 from theano.link.native.schedule.map import Elements
-from theano.link.native.schedule.reduce import reduction_of
+from theano.link.native.schedule.reduce import reductions_of
 from theano.link.native.statements.map_reduce import MapReduce
 from theano.link.native.statements.reduce import Reduce
 
@@ -65,13 +65,13 @@ class _Reduction:
     """One reduction of a block."""
 
     def __init__(self, statement: Reduce | MapReduce, block: Block, share: Share | None):
-        self.reduction = reduction = reduction_of(statement)
+        (self.reduction,) = (reduction,) = reductions_of(statement)
         self.block, self.share, sizes = block, share, block.fixed.sizes
         self.elements: Elements | None = None
         if isinstance(statement, MapReduce):
             self.elements = Elements(statement, sizes)
             self.operands = self.elements.operands
-            self.summed = statement.body.index(statement.summed)
+            self.summed = statement.body.index(statement.reduced[0][1])
             self.shape = statement.shape
         else:
             self.operands = Operands(sizes)

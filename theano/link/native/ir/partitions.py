@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import field
 
 from theano.link.native.ir.ir import Size
@@ -44,16 +45,20 @@ class OuterRange(Share):
 
 @dataclass(frozen=True)
 class Parts(OuterRange):
-    """A range of the parts of which a number is made: their results are left, and put together afterwards.
+    """A range of the parts of which numbers are made: their results are left, and put together afterwards.
 
     Attributes
     ----------
-    partials, dtype
-        Where they are left, and of what type.
+    partials
+        Where those of each number are left, and of what type.
     """
 
-    partials: str = "partials"
-    dtype: str = ""
+    partials: tuple[tuple[str, str], ...] = ()
+
+    @classmethod
+    def of(cls, dtypes: Sequence[str]) -> Parts:
+        """Return a range of the parts of numbers that are computed in these types."""
+        return cls(partials=tuple((f"partials{k or ''}", d) for k, d in enumerate(dtypes)))
 
 
 @dataclass(frozen=True)

@@ -53,12 +53,19 @@ def statement_text(statement: Any) -> str:
     kind = type(statement).__name__.lower()
     body = getattr(statement, "body", None)
     if body is not None:
-        computes = "; ".join(map(_compute_text, body))
+        reductions = [_reduction_text(*one) for one in getattr(statement, "reduced", ())]
+        computes = "; ".join([*map(_compute_text, body), *reductions])
         line = f"{kind} {_shape_text(statement.shape)}  {computes}"
     else:
         line = f"{kind}  {', '.join(_fields_text(statement))}"
     materialized = [buffer_text(buffer) for buffer in _materialized(statement)]
     return f"{line}  -> {', '.join(materialized)}" if materialized else line
+
+
+def _reduction_text(reduction: Any, summed: Compute) -> str:
+    axes = ", ".join(map(str, reduction.axes))
+    target = _value_text(reduction.target)
+    return f"{target} = {reduction.operation}({summed.name} over {axes})"
 
 
 def _materialized(statement: Any) -> list[Buffer]:

@@ -220,14 +220,20 @@ def _one_column(view: View, columns: dict[Buffer, list[Buffer]]) -> View:
 
 
 def _reduced_columns(step: Step, statement: Reduce, parts: list[Buffer]) -> list[Statement]:
-    """Return the reductions of columns, each to one element of rows."""
+    """Return the reductions of columns, each to one element of rows, or to a number that is put there."""
     target = statement.target
     assert isinstance(target, View)
     operation, axes, dtype = statement.operation, statement.axes, statement.dtype
-    return [
-        Reduce(operation, View.of(part), axes, _of_column(target, column, step.sizes), dtype)
-        for column, part in enumerate(parts)
-    ]
+    reductions: list[Statement] = []
+    copies: list[Statement] = []
+    for column, part in enumerate(parts):
+        made: View | Scalar
+        made = place = _of_column(target, column, step.sizes)
+        if not place.ndim:
+            made = step.number(target.dtype)
+            copies.append(Copy(place, made))
+        reductions.append(Reduce(operation, View.of(part), axes, made, dtype))
+    return [*reductions, *copies]
 
 
 def _reduced_rows(step: Step, statement: Reduce, parts: list[Buffer]) -> list[Statement]:

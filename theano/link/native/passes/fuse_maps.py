@@ -15,9 +15,10 @@ from theano.link.native.lowering.loop import Loop
 from theano.link.native.lowering.segment import Segment
 from theano.link.native.lowering.step import MOST_IN_A_MAP
 from theano.link.native.passes.dependence import Dependence
-from theano.link.native.passes.split_reduced import reduced_to_numbers
+from theano.link.native.passes.split_reduced import CACHED, maps_for_numbers, reduced_to_numbers
 from theano.link.native.statements.base import Statement, as_kind
 from theano.link.native.statements.map import Map
+from theano.support.data_classes import dataclass
 
 # How far apart two maps may be: long programs have thousands of statements.
 DISTANCE = 24
@@ -28,14 +29,15 @@ def fuse_maps(lowered: Loop | Segment) -> None:
     step = lowered.step
     dependence = Dependence(lowered)
     statements = step.statements
-    reduced = reduced_to_numbers(statements)
+    # what only becomes numbers is one pass with reductions: of any map in a segment, of a separate one in a loop
+    reduced = reduced_to_numbers(statements) if isinstance(lowered, Loop) else set()
+    fusion = _Fusion(step.sizes, dependence, maps_for_numbers(statements))
     position = 0
     while position < len(statements):
         other = as_kind(statements[position], Map)
         if other is not None and {buffer.root() for buffer in other.written()} & reduced:
-            # it becomes one pass with its reduction
             other = None
-        one = other and _earlier_map(statements, position, other, step.sizes, dependence)
+        one = other and fusion.earlier_map(statements, position, other)
         if one is None or other is None:
             position += 1
             continue
@@ -52,22 +54,36 @@ def fuse_maps(lowered: Loop | Segment) -> None:
             position -= 1
 
 
-def _earlier_map(
-    statements: list[Statement], position: int, other: Map, sizes: Sizes, dependence: Dependence
-) -> Map | None:
-    """Return the map that one at a position can be joined with; None if there is none."""
-    shape = _shape(other, sizes)
-    for first in range(position - 1, max(position - DISTANCE, 0) - 1, -1):
-        one = as_kind(statements[first], Map)
-        if (
-            one is not None
-            and _shape(one, sizes) == shape
-            and len(one.body) + len(other.body) <= MOST_IN_A_MAP
-            and _fit(one, other, sizes, dependence)
-            and _can_be_joined(statements[first + 1 : position], one, other, dependence)
-        ):
-            return one
-    return None
+@dataclass
+class _Fusion:
+    """The maps that may be joined.
+
+    Attributes
+    ----------
+    for_numbers
+        Those that only become numbers.
+    """
+
+    sizes: Sizes
+    dependence: Dependence
+    for_numbers: set[Map]
+
+    def earlier_map(self, statements: list[Statement], position: int, other: Map) -> Map | None:
+        """Return the map that one at a position can be joined with; None if there is none."""
+        shape = _shape(other, self.sizes)
+        few = self.sizes.known_below(shape, CACHED)
+        for first in range(position - 1, max(position - DISTANCE, 0) - 1, -1):
+            one = as_kind(statements[first], Map)
+            if (
+                one is not None
+                and _shape(one, self.sizes) == shape
+                and len(one.body) + len(other.body) <= MOST_IN_A_MAP
+                and (few or (one in self.for_numbers) == (other in self.for_numbers))
+                and _fit(one, other, self.sizes, self.dependence)
+                and _can_be_joined(statements[first + 1 : position], one, other, self.dependence)
+            ):
+                return one
+        return None
 
 
 def _shape(statement: Map, sizes: Sizes) -> tuple[Size, ...]:

@@ -17,10 +17,12 @@ from theano.link.native.passes.compute_again import compute_again
 from theano.link.native.passes.dead_values import eliminate_dead_values
 from theano.link.native.passes.forward_copies import forward_copies
 from theano.link.native.passes.fuse_maps import fuse_maps
+from theano.link.native.passes.integers_apart import put_integers_apart
 from theano.link.native.passes.interleaved_copies import interleave_copies
 from theano.link.native.passes.join_rows import join_rows
 from theano.link.native.passes.materialized import choose_strides, mark_materialized
 from theano.link.native.passes.mutable_inputs import compute_into_inputs
+from theano.link.native.passes.numbers_early import compute_numbers_early
 from theano.link.native.passes.partition import partition_statements, partition_work
 from theano.link.native.passes.place_in_memory import place_in_memory
 from theano.link.native.passes.reduce_early import reduce_early
@@ -61,6 +63,7 @@ PASSES = (
     Pass(slice_maps, (Loop, Segment)),
     Pass(forward_copies, (Segment,)),
     Pass(interleave_copies, (Segment,)),
+    Pass(compute_numbers_early, (Segment,)),
     Pass(split_reduced, (Segment,)),
     Pass(fuse_maps, (Loop, Segment)),
     Pass(split_maps, (Loop,)),
@@ -72,6 +75,7 @@ PASSES = (
     Pass(reduce_early, (Segment,)),
     Pass(share_products, (Loop,)),
     Pass(split_products, (Loop,)),
+    Pass(put_integers_apart, (Loop, Segment)),
     Pass(reduce_in_maps, (Loop, Segment)),
     Pass(overwrite_inputs, (Segment,)),
     Pass(mark_materialized, (Loop, Segment)),

@@ -1,4 +1,9 @@
-"""A reduction of what a map computes becomes a part of the map's pass over the elements."""
+"""Reductions of what a map computes become parts of the map's pass over the elements.
+
+Check: the pass is long enough, and nothing between the map and the reduction needs their order. In a
+segment a map takes all its reductions to numbers, whatever it stores; else it takes one, and where that
+makes a number, which each thread of a loop computes for itself, the map must not store anything.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +18,8 @@ from theano.link.native.statements.reduce import Reduce
 
 # Elements of a pass that are in the first cache anyway.
 FEW = 4096
+# The same where they only become numbers, of arithmetic: stores and loads are most of the work then.
+_FEW_FOR_NUMBERS = 512
 
 
 def reduce_in_maps(lowered: Loop | Segment) -> None:
@@ -31,17 +38,25 @@ def reduce_in_maps(lowered: Loop | Segment) -> None:
             continue
         summed = statement.source.buffer.compute
         of = made_by.get(summed) if summed is not None else None
-        if summed is None or of is None or of in joined or not statement.source.whole:
+        if summed is None or of is None or not statement.source.whole:
             continue
-        if sizes.known_below(of.shape, FEW) or (
-            _parts_threads(of) and not _is_shared(lowered, statement)
-        ):
+        is_number = isinstance(statement.target, Scalar)
+        takes_more = is_number and isinstance(lowered, Segment)
+        functions = _has_functions(of)
+        if sizes.known_below(of.shape, _FEW_FOR_NUMBERS if takes_more and not functions else FEW):
+            continue
+        if functions and not _is_shared(lowered, statement):
             continue
         if _moves_past_uses(step.statements, of, statement, dependence):
             continue
-        if isinstance(statement.target, Scalar) and _stores_more(step.statements, of, statement):
+        if of in joined:
+            if takes_more and isinstance(joined[of].reductions[0].target, Scalar):
+                joined[of].reduced.append((statement, summed))
+                gone.add(statement)
             continue
-        new = MapReduce(of.shape, of.body, statement, summed)
+        if is_number and not takes_more and _stores_more(step.statements, of, statement):
+            continue
+        new = MapReduce(of.shape, of.body, [(statement, summed)])
         joined[of] = new
         step.origins[new] = step.origins.get(of)
         gone.add(statement)
@@ -52,7 +67,7 @@ def reduce_in_maps(lowered: Loop | Segment) -> None:
     ]
 
 
-def _parts_threads(of: Map) -> bool:
+def _has_functions(of: Map) -> bool:
     """Return whether it has functions, which take so long that threads should share its elements."""
     return any(compute.operation.function for compute in of.body)
 

@@ -34,8 +34,8 @@ class _Pattern:
     ----------
     result
         The C type of what the function returns.
-    returned
-        The number that it computes.
+    returned, further
+        The number that it computes, and others, which it stores, with their C types.
     """
 
     types: tuple[str, ...]
@@ -43,6 +43,7 @@ class _Pattern:
     operands: tuple[str, ...]
     result: str
     returned: str = ""
+    further: tuple[tuple[str, str], ...] = ()
 
     @property
     def key(self) -> tuple:
@@ -53,15 +54,21 @@ class _Pattern:
         return frozenset(self.operands)
 
     def call(self, name: str) -> list[str]:
-        """Return the line that calls it."""
-        called = f"{name}({', '.join(['runtime', *self.operands])})"
+        """Return the lines that call it."""
+        given = ["runtime", *self.operands, *(f"&{number}" for _, number in self.further)]
+        called = f"{name}({', '.join(given)})"
         if self.returned:
-            return [f"const {self.result} {self.returned} = {called};"]
+            declared = [f"{kind} {number};" for kind, number in self.further]
+            return [*declared, f"const {self.result} {self.returned} = {called};"]
         return [f"{called};" if self.result == "void" else f"if ((status = {called})) goto end;"]
 
     def definition(self, name: str) -> Definition:
         """Return the function."""
-        parameters = [RUNTIME, *(f"{kind}operand{k}" for k, kind in enumerate(self.types))]
+        parameters = [
+            RUNTIME,
+            *(f"{kind}operand{k}" for k, kind in enumerate(self.types)),
+            *(f"{kind} *further{k}" for k, (kind, _) in enumerate(self.further, 1)),
+        ]
         return Definition(
             f"TN_SHARED __attribute__((noinline)) {self.result} {name}({', '.join(parameters)})",
             ["{", *self.text, "}"],
@@ -160,15 +167,17 @@ def types_of_names(segment: Segment) -> dict[str, str]:
 
 
 def _pattern(segment: Segment, statement: Statement, types: dict[str, str]) -> _Pattern:
-    number = next((one for one in statement.values_written() if isinstance(one, Scalar)), None)
-    returned = "" if number is None else number.expression
-    writer = function_writer(segment.step, types, returned)
-    lines, result = lines_of_a_thread(statement, writer, None), "void"
-    if number is not None:
-        # its first line declares the number
-        lines, result = [*lines, "return returned;"], C_TYPES[number.dtype]
+    numbers = [one for one in statement.values_written() if isinstance(one, Scalar)]
+    computed = [(C_TYPES[number.dtype], number.expression) for number in numbers]
+    writer = function_writer(segment.step, types, tuple(name for _, name in computed))
+    lines, result, returned = lines_of_a_thread(statement, writer, None), "void", ""
+    if computed:
+        # its first lines declare the numbers
+        stored = [f"*further{k} = returned{k};" for k in range(1, len(computed))]
+        (result, returned), *_ = computed
+        lines = [*lines, *stored, "return returned;"]
     elif writer.leaves:
         lines, result = [*lines, "return 0;"], "int64_t"
     names = tuple(writer.names)
     kinds = tuple(types[name] for name in names)
-    return _Pattern(kinds, tuple(lines), names, result, returned)
+    return _Pattern(kinds, tuple(lines), names, result, returned, tuple(computed[1:]))

@@ -7,6 +7,7 @@ between statements.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 from theano.link.native.ir.partitions import OuterRange, Parts
 from theano.link.native.ir.prologue import names_of
@@ -24,10 +25,10 @@ from theano.link.native.schedule.parts_of_numbers import (
     declared,
     memory_of_parts,
     put_together,
+    worth,
 )
-from theano.link.native.schedule.reduce import reduction_of
+from theano.link.native.schedule.reduce import reductions_of
 from theano.link.native.statements.base import Statement
-from theano.link.native.statements.reduce import Reduce
 from theano.support.data_classes import dataclass
 
 
@@ -108,9 +109,9 @@ def shared_statement(
         return None
     around: tuple[tuple[str, ...], ...] = ()
     if isinstance(part, Parts):
-        types = {**types, part.partials: f"{C_TYPES[part.dtype]} *"}
-        around = _around_parts(segment.step, reduction_of(statement), part)
-    writer = function_writer(segment.step, types, "")
+        types = {**types, **{name: f"{C_TYPES[dtype]} *" for name, dtype in part.partials}}
+        around = _around_parts(segment.step, statement, part)
+    writer = function_writer(segment.step, types)
     lines = lines_of(statement, writer, part)
     if not isinstance(part, OuterRange):
         unit = 1 if part.unit == "1" else ELEMENTS_TOGETHER
@@ -131,10 +132,12 @@ def shared_statement(
     )
 
 
-def _around_parts(step: Step, number: Reduce, share: Parts) -> tuple[tuple[str, ...], ...]:
-    """Return what declares a number, makes room for the results of its parts, and puts these together."""
+def _around_parts(step: Step, statement: Any, share: Parts) -> tuple[tuple[str, ...], ...]:
+    """Return what declares numbers, makes room for the results of their parts, and puts these together."""
     writer = Writer(step.sizes, not step.repeats, step.error, {})
     room = memory_of_parts(share)
-    lines = nest_in_c([*room, *put_together(number, share, step.sizes)], writer)
-    before = nest_in_c(declared(number), writer)
+    reductions = reductions_of(statement)
+    together = put_together(reductions, worth(statement, step.sizes), share)
+    lines = nest_in_c([*room, *together], writer)
+    before = nest_in_c(declared(reductions), writer)
     return tuple(before), tuple(lines[: len(room)]), tuple(lines[len(room) :])

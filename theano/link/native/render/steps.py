@@ -78,6 +78,8 @@ def about_lines(statement: Statement) -> list[str]:
     return [comment(text)] if (text := about(statement)) else []
 
 
-def function_writer(step: Step, types: Mapping[str, str], returned: str) -> WriterOfFunction:
-    """Return what writes a statement of a step as a function that computes a number, or none."""
+def function_writer(
+    step: Step, types: Mapping[str, str], returned: tuple[str, ...] = ()
+) -> WriterOfFunction:
+    """Return what writes a statement of a step as a function that computes these numbers."""
     return WriterOfFunction(step.sizes, not step.repeats, step.error, {}, types, returned)

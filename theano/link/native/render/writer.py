@@ -98,19 +98,21 @@ class WriterOfFunction(Writer):
         The C types of what statements may name.
     names
         What the parameters are in the step.
+    returned
+        The numbers that it computes: the function names them ``returned``, ``returned1`` and so on.
     leaves
         Whether the function returns that the step ends.
     """
 
     types: Mapping[str, str] = field(default_factory=dict)
-    returned: str = ""
+    returned: tuple[str, ...] = ()
     names: dict[str, str] = field(default_factory=dict)
     leaves: bool = False
     _results: dict[str, str] = field(default_factory=dict)
 
     def rename(self, name: str) -> str:
-        if name == self.returned:
-            return "returned"
+        if name in self.returned:
+            return f"returned{self.returned.index(name) or ''}"
         if name not in self.types:
             return name
         return self.names.setdefault(name, f"operand{len(self.names)}")

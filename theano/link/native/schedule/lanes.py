@@ -53,12 +53,12 @@ class PartialResults:
     total: Value
 
 
-def in_vector_lanes(reduction: Reduce, row: Address, many: Size) -> PartialResults:
+def in_vector_lanes(reduction: Reduce, row: Address, many: Size, name: str) -> PartialResults:
     """Return lanes in vectors, by functions of vectors.inc, of rows of so many elements side by side."""
-    lanes = Address("lanes")
+    lanes = Address(name)
     return PartialResults(
         [
-            Lanes("lanes", reduction.dtype, lanes_of(reduction.source.dtype)),
+            Lanes(name, reduction.dtype, lanes_of(reduction.source.dtype)),
             Call(vector_function(reduction, "begin"), (lanes,)),
         ],
         [Call(vector_function(reduction, "row"), (lanes, row, 0, many))],
@@ -67,29 +67,29 @@ def in_vector_lanes(reduction: Reduce, row: Address, many: Size) -> PartialResul
     )
 
 
-def one_total(reduction: Reduce, element: Element, many: Size) -> PartialResults:
+def one_total(reduction: Reduce, element: Element, many: Size, name: str) -> PartialResults:
     """Return one total of few elements, in their order."""
-    total = Local("total", reduction.dtype)
-    one = Assign("total", _both(reduction, total, element(named("k"))))
+    total = Local(name, reduction.dtype)
+    one = Assign(name, _both(reduction, total, element(named("k"))))
     first = neutral(reduction.operation, reduction.dtype)
-    begin = [Let("total", reduction.dtype, first, variable=True)]
+    begin = [Let(name, reduction.dtype, first, variable=True)]
     return PartialResults(begin, [For("k", 0, many, (one,))], [], total)
 
 
-def lanes_one_by_one(reduction: Reduce, element: Element, many: Size) -> PartialResults:
+def lanes_one_by_one(reduction: Reduce, element: Element, many: Size, name: str) -> PartialResults:
     """Return lanes in memory, for elements that lie apart or have no functions on vectors."""
     lane, whole = named("lane"), named("whole")
     lanes = lanes_of(reduction.source.dtype)
-    mine = Load("lanes", reduction.dtype, lane)
+    mine = Load(name, reduction.dtype, lane)
 
     def each(count: Size, value: Value) -> Node:
-        return For("lane", 0, count, (Store("lanes", lane, value),))
+        return For("lane", 0, count, (Store(name, lane, value),))
 
     def some(first: Size, count: Size) -> Node:
         return each(count, _both(reduction, mine, element(sum_of(first, lane))))
 
     def halved(count: int) -> Node:
-        other = Load("lanes", reduction.dtype, sum_of(lane, count))
+        other = Load(name, reduction.dtype, sum_of(lane, count))
         return each(count, _both(reduction, mine, other))
 
     row: list[Node] = [
@@ -99,10 +99,10 @@ def lanes_one_by_one(reduction: Reduce, element: Element, many: Size) -> Partial
     ]
     first = neutral(reduction.operation, reduction.dtype)
     return PartialResults(
-        [Memory("lanes", reduction.dtype, lanes), each(lanes, first)],
+        [Memory(name, reduction.dtype, lanes), each(lanes, first)],
         row,
         [halved(lanes >> k) for k in range(1, lanes.bit_length())],
-        Load("lanes", reduction.dtype),
+        Load(name, reduction.dtype),
     )
 
 

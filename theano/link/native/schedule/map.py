@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import replace
 
 import pytensor.scalar as ps
@@ -24,18 +24,16 @@ from theano.link.native.ir.loop_nests import (
 )
 from theano.link.native.ir.partitions import Share
 from theano.link.native.ir.scalar_expressions import Expression, expression_of
-from theano.link.native.ir.scalar_types import FLOATS
 from theano.link.native.ir.sizes import Sizes
 from theano.link.native.ir.symbolic import Size
 from theano.link.native.schedule.elements import Operands, over_elements
 from theano.link.native.schedule.polls import between_polls
 from theano.link.native.schedule.registry import schedules
 from theano.link.native.statements.map import Map
+from theano.link.native.statements.vector_maps import is_condition, vector_type
 
 # Elements for which the reciprocal of what they are divided by is worth computing.
 _MANY = 64
-# What is done to masks as it is to booleans.
-_OF_MASKS = "and", "or", "exclusive or", "invert", "==", "!=", "add", "multiply", "first", "second"
 # What names of numbers begin with that are held for all elements.
 _LETTERS = {Kind.VECTOR: "s", Kind.DIVISOR: "d"}
 _ZERO = Scalar("0.0", "float64", invariant=True, literal=0.0)
@@ -55,10 +53,10 @@ class Elements:
     Parameters
     ----------
     apart
-        A result that is stored, along with others, in a row to which the caller has the next pointer.
+        Results that are stored in rows to which the caller has the next pointers.
     """
 
-    def __init__(self, statement: Map, sizes: Sizes, apart: Compute | None = None):
+    def __init__(self, statement: Map, sizes: Sizes, apart: Sequence[Compute] = ()):
         self.statement, self.apart = statement, apart
         self.operands = operands = Operands(sizes)
         self.loads: dict[tuple[int, int], int] = {}
@@ -71,12 +69,11 @@ class Elements:
             for compute in statement.body
             if compute.materialized and compute.buffer is not None
         }
-        self._dtype = _vector_type(statement, {view.dtype for view in operands.views})
+        self._dtype = vector_type(statement, {view.dtype for view in operands.views})
         self._divides = self._dtype is not None and self._has_many_in_a_row(statement)
-        if apart is not None:
-            self.stores[id(apart)] = len(operands.views)
-            if apart.dtype != self._dtype:
-                self._dtype = None
+        self.stores |= {id(one): len(operands.views) + k for k, one in enumerate(apart)}
+        if any(one.dtype not in (self._dtype, "bool") for one in apart):
+            self._dtype = None
 
     def _has_many_in_a_row(self, statement: Map) -> bool:
         extents, _ = self.operands.collapsed(statement.shape)
@@ -90,15 +87,16 @@ class Elements:
         return (self._in_vectors if in_vectors else self._one_by_one)(first, end, strides)
 
     def _of_all(self, strides: list[Product]) -> list[Product]:
-        """Return the strides of operands, and that of the elements that are computed apart, if any are."""
-        return strides if self.apart is None else [*strides, Product(1)]
+        """Return the strides of operands, and those of elements that are computed apart."""
+        return [*strides, *(Product(1) for _ in self.apart)]
 
     def _are_vectors(self, strides: list[Product]) -> bool:
         if self._dtype is None:
             return False
         one, views = Product(1), self.operands.views
-        # to gather elements takes longer than arithmetic on them, and less time than functions of them
-        gathers = any(one.operation.function for one in self.statement.body)
+        # to gather elements takes longer than arithmetic on them, and less time than functions or quotients
+        operations = [one.operation for one in self.statement.body]
+        gathers = any(one.function or one.operation == "divide" for one in operations)
         return all(strides[k] == one for k in self.stores.values()) and all(
             strides[k] == one or (views[k].dtype != "bool" and (gathers or not strides[k].factor))
             for k in self.loads.values()
@@ -144,7 +142,7 @@ class Elements:
                 if not isinstance(operand, Scalar) or not compute.operation.in_vectors:
                     continue
                 number = hold(operand, self._held_in(compute, position))
-                if operand.dtype == "bool" and _is_condition(compute, position):
+                if operand.dtype == "bool" and is_condition(compute, position):
                     # all lanes of a mask are the number, which is 1 or 0
                     if number.name not in masks:
                         masks[number.name] = Local(f"m{len(masks)}", "bool")
@@ -200,46 +198,5 @@ class Elements:
         return nodes
 
 
-def _vector_type(statement: Map, dtypes: Iterable[str]) -> str | None:
-    """Return the one floating-point type of a map that can run on vectors, or None."""
-    types = set(dtypes) - {"bool"}
-    if len(types) != 1 or not types <= set(FLOATS):
-        return None
-    (dtype,) = types
-    in_vectors = [c.operation for c in statement.body if c.operation.in_vectors]
-    if len(in_vectors) < len(statement.body) and not any(e.function for e in in_vectors):
-        # the compiler makes vectors of what it can
-        return None
-    return dtype if all(_takes_vectors(compute, dtype) for compute in statement.body) else None
-
-
 def _not_equal(dtype: str) -> Expression:
     return expression_of(ps.neq, [dtype, dtype], "bool")
-
-
-def _is_condition(compute: Compute, position: int) -> bool:
-    """Return whether a computation reads an operand as a mask."""
-    operation = compute.operation
-    return operation.operand_dtype == "bool" or (operation.takes_boolean and position == 0)
-
-
-def _takes_vectors(compute: Compute, dtype: str) -> bool:
-    """Return whether what a computation takes and gives is of a type, or the booleans of conditions.
-
-    Booleans are masks, which is computed of other booleans, and 1 or 0 where a number is wanted.
-    """
-    operation = compute.operation
-    if compute.dtype == "bool" and not operation.in_vectors:
-        return False
-    of_booleans = operation.operand_dtype == "bool"
-    if of_booleans and operation.operation not in _OF_MASKS:
-        return False
-    for position, operand in enumerate(compute.operands):
-        boolean = _is_condition(compute, position)
-        is_mask = operand.dtype == "bool" and (boolean or not isinstance(operand, Scalar))
-        if is_mask and operation.in_vectors:
-            continue
-        if boolean or (not isinstance(operand, Scalar) and operand.dtype != dtype):
-            return False
-    wanted = (None, dtype) if operation.operation == "cast" else (dtype,)
-    return compute.dtype in (dtype, "bool") and (of_booleans or operation.operand_dtype in wanted)

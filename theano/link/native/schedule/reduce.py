@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import chain
 
 from theano.link.native.ir.ir import Scalar, View
 from theano.link.native.ir.layout import Product, collapsed, marks, place_of
@@ -43,7 +44,6 @@ from theano.link.native.ir.symbolic import (
     compared,
     difference,
     product_of,
-    product_of_all,
     sum_of,
 )
 from theano.link.native.schedule.accumulate import (
@@ -68,6 +68,7 @@ from theano.link.native.schedule.parts_of_numbers import (
     declared,
     is_in_parts,
     over_parts,
+    worth,
 )
 from theano.link.native.schedule.polls import between_polls, poll_after, with_polls
 from theano.link.native.schedule.registry import schedules
@@ -81,6 +82,8 @@ COLUMNS = 1024
 SUMS = 4 * COLUMNS
 # So many rows are accumulated while sums stay in registers.
 ROWS = 8
+# Rows of several results are shorter: a multiple of the lanes of any type.
+_FEWEST_COLUMNS = 128
 # So few elements are sooner done one after the other.
 _FEW = 8
 
@@ -98,18 +101,16 @@ def schedule_reduction(
     statement: Reduce | MapReduce, sizes: Sizes, polls: bool, share: Share | None
 ) -> list[Node]:
     """Return a pass over the elements; a thread's share is a range of one of the dimensions that stay."""
-    reduction = reduction_of(statement)
-    is_number = isinstance(reduction.target, Scalar) and not isinstance(share, Parts)
-    nodes = _Reduction(statement, sizes, polls, share).nodes()
-    return [*(declared(reduction) if is_number else []), Block(tuple(nodes))]
+    numbers = [] if isinstance(share, Parts) else declared(reductions_of(statement))
+    return [*numbers, Block(tuple(_Reduction(statement, sizes, polls, share).nodes()))]
 
 
-def reduction_of(statement: Statement) -> Reduce:
-    """Return the reduction that a statement is, or has."""
+def reductions_of(statement: Statement) -> list[Reduce]:
+    """Return the reduction that a statement is, or those that it has."""
     if isinstance(statement, MapReduce):
-        return statement.reduction
+        return statement.reductions
     assert isinstance(statement, Reduce)
-    return statement
+    return [statement]
 
 
 @dataclass(frozen=True)
@@ -135,28 +136,55 @@ class _Level:
         return times(named(self.index), self.target.size)
 
 
+@dataclass(frozen=True)
+class _Reduced:
+    """A reduction of a pass, and which of the pass's pointers is to what it reads."""
+
+    reduction: Reduce
+    number: int
+    dtype: str
+
+    def element(self, position: Size, stride: Product) -> Load:
+        """Return an element of a row of what is reduced."""
+        return Load(f"p{self.number}", self.dtype, times(position, stride.size))
+
+
 class _Reduction:
-    """One such pass as it is made."""
+    """One such pass as it is made.
+
+    Attributes
+    ----------
+    of_numbers
+        Its reductions: several, if each makes a number. Other methods are for the first.
+    rows
+        The types of rows that are computed and stored nowhere else, by the numbers of their pointers.
+    columns
+        How many elements of them there are at a time.
+    """
 
     def __init__(
         self, statement: Reduce | MapReduce, sizes: Sizes, polls: bool, share: Share | None
     ):
-        self.sizes, self.reduction = sizes, reduction_of(statement)
-        self.operation, self.working = self.reduction.operation, self.reduction.dtype
+        self.sizes, self.worth = sizes, worth(statement, sizes)
         self.elements: Elements | None = None
-        self.row: str | None = None
+        self.rows: dict[int, str] = {}
         operations = 1
         if isinstance(statement, MapReduce):
-            summed = statement.summed
-            self.elements = Elements(statement, sizes, None if summed.materialized else summed)
-            self.operands = self.elements.operands
-            self.row = None if summed.materialized else summed.dtype
-            self.number, self.dtype = self.elements.stores[id(summed)], summed.dtype
-            self.shape, operations = statement.shape, len(statement.body) + 1
+            apart = list(dict.fromkeys(c for _, c in statement.reduced if not c.materialized))
+            self.elements = Elements(statement, sizes, apart)
+            self.operands, stores = self.elements.operands, self.elements.stores
+            self.rows = {stores[id(one)]: one.dtype for one in apart}
+            self.of_numbers = [_Reduced(r, stores[id(c)], c.dtype) for r, c in statement.reduced]
+            self.shape, operations = statement.shape, len(statement.body) + len(statement.reduced)
         else:
             self.operands = Operands(sizes)
-            self.number = self.operands.add(statement.source)
-            self.shape, self.dtype = statement.source.shape, statement.source.dtype
+            number = self.operands.add(statement.source)
+            self.of_numbers = [_Reduced(statement, number, statement.source.dtype)]
+            self.shape = statement.source.shape
+        first = self.of_numbers[0]
+        self.reduction, self.number, self.dtype = first.reduction, first.number, first.dtype
+        self.operation, self.working = self.reduction.operation, self.reduction.dtype
+        self.columns = max(COLUMNS >> max(len(self.rows) - 1, 0).bit_length(), _FEWEST_COLUMNS)
         self.every = between_polls(operations) if polls else 0
         self.parts = share if isinstance(share, Parts) else None
         self.levels, self.strides = self._levels(None if self.parts else share)
@@ -195,8 +223,8 @@ class _Reduction:
         if isinstance(target, View):
             nodes.append(pointer_to("y", target.dtype, place_of(target, self.sizes), (), ()))
         if last.reduced:
-            body, total = self._one_by_one(reduced)
-            around, body = kept, [*body, Store("y", self._offset(), total)]
+            body, totals = self._one_by_one(reduced)
+            around, body = kept, [*body, Store("y", self._offset(), totals[0])]
         elif len(kept) > 1 and reduced and kept[-2].index > reduced[-1].index:
             around, body = kept[:-2], self._in_rows_of_columns(kept[-2], last, reduced)
         else:
@@ -211,19 +239,20 @@ class _Reduction:
         return [*nodes, *with_polls(self.every, unless_empty([one.end for one in kept[1:]], nest))]
 
     def _number(self) -> list[Node]:
-        """Return what makes a number of all elements, in parts if there may be many."""
-        polled = bool(self.every)
-        elements = product_of_all(map(self.sizes.find, self.reduction.source.shape))
-        if not is_in_parts(elements) and self.parts is None:
-            nodes, total = self._one_by_one(self.levels)
-            assert isinstance(self.reduction.target, Scalar)
-            nodes.append(Assign(self.reduction.target.expression, total))
+        """Return what makes numbers of all elements, in parts if there may be many."""
+        reductions = [one.reduction for one in self.of_numbers]
+        if not is_in_parts(self.worth) and self.parts is None:
+            nodes, totals = self._one_by_one(self.levels)
+            for one, total in zip(reductions, totals, strict=True):
+                assert isinstance(one.target, Scalar)
+                nodes.append(Assign(one.target.expression, total))
             return with_polls(self.every, nodes)
         outer, *others = self.levels
         bounds = bounds_of_part(outer.end, 1 if others else COLUMNS)
         self.levels[0] = replace(outer, first=named(BEGIN), end=named(CLOSE))
-        nodes, total = self._one_by_one(self.levels)
-        nest = over_parts(self.reduction, elements, [*bounds, *nodes], total, self.parts, polled)
+        nodes, totals = self._one_by_one(self.levels)
+        body, polled = [*bounds, *nodes], bool(self.every)
+        nest = over_parts(reductions, self.worth, body, totals, self.parts, polled)
         return with_polls(self.every, nest)
 
     def _in_columns(self, last: _Level, reduced: list[_Level]) -> list[Node]:
@@ -253,7 +282,7 @@ class _Reduction:
             (last.first, last.end),
             self.operands.pointers(indices, self.strides),
             row,
-            (f"p{self.number}", self.row is None),
+            (f"p{self.number}", self.number not in self.rows),
             (accumulation(self.operation, self.working), neutral(self.operation, self.working)),
             self._offset(0),
         )
@@ -282,30 +311,32 @@ class _Reduction:
         ]
         return self._columns(last, body, polled=False)
 
-    def _one_by_one(self, reduced: list[_Level]) -> tuple[list[Node], Value]:
-        """Return what makes a result from all elements of rows, and the result."""
-        lanes = self._lanes(reduced[-1])
-        row = [*self._row(), *lanes.row, *poll_after(_MANY, self.every)]
+    def _one_by_one(self, reduced: list[_Level]) -> tuple[list[Node], list[Value]]:
+        """Return what makes results from all elements of rows, and the results."""
+        lanes = [self._lanes(one, reduced[-1], k) for k, one in enumerate(self.of_numbers)]
+        taken = [lanes[0].row, *([Block(tuple(one.row))] for one in lanes[1:])]
+        row = [*self._row(), *chain(*taken), *poll_after(_MANY, self.every)]
         rows = self._blocks(reduced[-1], row)
         rows = loops([level.axis for level in reduced[:-1]], rows, bool(self.every))
         nodes = [
-            *lanes.begin,
+            *chain(*(one.begin for one in lanes)),
             *unless_empty([level.end for level in reduced[1:]], rows),
-            *lanes.end,
+            *chain(*(one.end for one in lanes)),
         ]
-        return nodes, lanes.total
+        return nodes, [one.total for one in lanes]
 
     def _columns(self, last: _Level, body: Sequence[Node], polled: bool) -> list[Node]:
         """Return a loop over blocks of elements of the last dimension, unless there is one block."""
-        if last.first == 0 and isinstance(last.end, int) and last.end <= COLUMNS:
+        columns = self.columns
+        if last.first == 0 and isinstance(last.end, int) and last.end <= columns:
             return [Block((Number("column", 0), Number("many", last.end), *body))]
-        many = Number("many", Function("smaller", (COLUMNS, difference(last.end, _COLUMN))))
-        return [For("column", last.first, last.end, (many, *body), by=COLUMNS, polled=polled)]
+        many = Number("many", Function("smaller", (columns, difference(last.end, _COLUMN))))
+        return [For("column", last.first, last.end, (many, *body), by=columns, polled=polled)]
 
     def _blocks(self, last: _Level, body: Sequence[Node]) -> list[Node]:
         """Return the same, of elements that need no room: as many as there are between polls."""
         known = last.first == 0 and isinstance(last.end, int)
-        if self.elements is not None or (known and last.end <= COLUMNS):  # type: ignore[operator]
+        if self.elements is not None or (known and last.end <= self.columns):  # type: ignore[operator]
             return self._columns(last, body, polled=bool(self.every))
         if not self.every:
             all_of_it = Number("many", difference(last.end, last.first))
@@ -320,7 +351,11 @@ class _Reduction:
 
     def _added_rows(self, reduced: list[_Level]) -> list[Node]:
         """Return what accumulates all rows in sums, some at a time where they lie in memory."""
-        if self.elements is not None or not reduced or not self._has_rows_in_vectors():
+        if (
+            self.elements is not None
+            or not reduced
+            or not self._has_rows_in_vectors(self.of_numbers[0])
+        ):
             return self._rows(reduced, [*self._row(), *self._accumulated("sums")])
         inner, count = reduced[-1], named("count")
         apart = self.strides[self.number][self.levels.index(inner)].size
@@ -334,8 +369,8 @@ class _Reduction:
         nest = loops([level.axis for level in reduced[:-1]], [rows], bool(self.every))
         return unless_empty([level.end for level in reduced[1:]], nest)
 
-    def _has_rows_in_vectors(self) -> bool:
-        return in_vectors(self.reduction) and self._stride == Product(1)
+    def _has_rows_in_vectors(self, reduced: _Reduced) -> bool:
+        return in_vectors(reduced.reduction) and self._stride(reduced) == Product(1)
 
     def _of_rows(self, sums: str, apart: Size, count: Size) -> Call:
         """Return the call that accumulates rows that lie so far apart."""
@@ -346,8 +381,9 @@ class _Reduction:
     def _row(self) -> list[Node]:
         """Return the pointers to the elements of a block, and what computes them."""
         nodes: list[Node] = []
-        if self.row is not None:
-            nodes = [Memory("row", self.row, COLUMNS), Pointer(f"p{self.number}", self.row, "row")]
+        for k, (number, dtype) in enumerate(self.rows.items()):
+            row = f"row{k or ''}"
+            nodes += [Memory(row, dtype, self.columns), Pointer(f"p{number}", dtype, row)]
         indices = [*(named(level.index) for level in self.levels[:-1]), _COLUMN]
         nodes += self.operands.pointers(indices, self.strides)
         if self.elements is None:
@@ -355,24 +391,22 @@ class _Reduction:
         last = [mine[-1] for mine in self.strides]
         return [*nodes, Block(tuple(self.elements.inner(0, _MANY, last)))]
 
-    @property
-    def _stride(self) -> Product:
+    def _stride(self, reduced: _Reduced) -> Product:
         """Of what is reduced, along a row."""
-        return Product(1) if self.row is not None else self.strides[self.number][-1]
-
-    def _element(self, position: Size) -> Load:
-        """Return an element of a row of what is reduced."""
-        return Load(f"p{self.number}", self.dtype, times(position, self._stride.size))
+        number = reduced.number
+        return Product(1) if number in self.rows else self.strides[number][-1]
 
     def _all(self, many: Size, sums: str, value: Value) -> Node:
         return For("k", 0, many, (Store(sums, _K, value),))
 
     def _accumulated(self, sums: str) -> list[Node]:
         """Return what accumulates a row in sums."""
-        if self._has_rows_in_vectors():
+        first = self.of_numbers[0]
+        if self._has_rows_in_vectors(first):
             added: Node = self._of_rows(sums, 0, 1)
         else:
-            total = self._both(Load(sums, self.working, _K), self._element(_K))
+            element = first.element(_K, self._stride(first))
+            total = self._both(Load(sums, self.working, _K), element)
             added = For("k", 0, _MANY, (Store(sums, _K, total),), form=Form.INDEPENDENT)
         return [added, *poll_after(_MANY, self.every)]
 
@@ -391,13 +425,19 @@ class _Reduction:
     def _of_vectors(self, part: str, *operands: Address | Size) -> Call:
         return Call(vector_function(self.reduction, part), operands)
 
-    def _lanes(self, last: _Level) -> PartialResults:
+    def _lanes(self, reduced: _Reduced, last: _Level, k: int) -> PartialResults:
         """Return what a result is made from: lanes, or one total of so few elements that their number is known."""
+        stride, reduction = self._stride(reduced), reduced.reduction
+
+        def element(position: Size) -> Load:
+            return reduced.element(position, stride)
+
         if isinstance(last.end, int) and last.end <= _FEW:
-            return one_total(self.reduction, self._element, _MANY)
-        if self._has_rows_in_vectors():
-            return in_vector_lanes(self.reduction, Address(f"p{self.number}"), _MANY)
-        return lanes_one_by_one(self.reduction, self._element, _MANY)
+            return one_total(reduction, element, _MANY, f"total{k or ''}")
+        if self._has_rows_in_vectors(reduced):
+            row = Address(f"p{reduced.number}")
+            return in_vector_lanes(reduction, row, _MANY, f"lanes{k or ''}")
+        return lanes_one_by_one(reduction, element, _MANY, f"lanes{k or ''}")
 
     def _offset(self, last: Size | None = None) -> Size:
         """Return where a result goes, in this place along the last dimension that stays."""

@@ -88,5 +88,5 @@ def _verify(nodes: Sequence[Node], statement: Statement, sizes: Sizes, share: ob
 
     memory = {one.name: one.dtype for one in buffers}
     if isinstance(share, Parts):
-        memory[share.partials] = share.dtype
+        memory |= dict(share.partials)
     verify_nest(nodes, memory, knows, statement.described())

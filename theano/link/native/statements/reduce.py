@@ -63,7 +63,7 @@ class Reduce(Statement):
 
     def part_of_thread(self, sizes: Sizes) -> Share | None:
         if isinstance(self.target, Scalar):
-            return Parts(dtype=self.dtype)
+            return Parts.of([self.dtype])
         partition = self.partition(Sharing(), sizes)
         return (
             replace(partition, first="first", end="end") if isinstance(partition, Share) else None

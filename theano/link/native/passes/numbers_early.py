@@ -1,0 +1,34 @@
+"""Single numbers are computed as soon as what they are computed from is there.
+
+Between two maps they would keep these apart: one pass can be done only where all the numbers that it
+reads are known. Check: the number is computed from other numbers, or from inputs, which nothing writes.
+Transformation: it moves up to behind the last statement that defines one of these.
+"""
+
+from __future__ import annotations
+
+from theano.link.native.ir.ir import View
+from theano.link.native.lowering.segment import Segment
+from theano.link.native.statements.base import Statement
+from theano.link.native.statements.numbers import Assign, Load
+
+
+def compute_numbers_early(segment: Segment) -> None:
+    """Move numbers up to behind what they need; positions change."""
+    statements = segment.step.statements
+    written = {buffer.root() for statement in statements for buffer in statement.written()}
+    # behind each statement, the numbers that move there; at first those that need none of them
+    behind: list[list[Statement]] = [[] for _ in range(len(statements) + 1)]
+    defined_at: dict[str, int] = {}
+    for position, statement in enumerate(statements, 1):
+        place = position
+        if type(statement) in (Assign, Load) and not _reads_any(statement, written):
+            place = max((defined_at.get(name, 0) for name in statement.numbers_read()), default=0)
+        behind[place].append(statement)
+        defined_at.update(dict.fromkeys(statement.numbers_defined(), place))
+    segment.step.statements = [statement for group in behind for statement in group]
+
+
+def _reads_any(statement: Statement, written: set) -> bool:
+    views = [value for value in statement.values_read() if isinstance(value, View)]
+    return any(view.buffer.root() in written for view in views)
