@@ -108,6 +108,25 @@ def test_calls_are_counted_until_it_pays(folder, monkeypatch):
     call_until_optimized(new_network())
 
 
+def test_calls_are_prepared_before_code_is_optimized(folder):
+    """Now and then one is made by Python, which looks for better code."""
+    function = new_network()
+    results = [function(VALUE) for _ in range(20)]
+    quick = function._prepared
+    assert waits(function) and quick is not None
+    (native,) = segments(function)
+    native._later.seconds = programs.SECONDS_WORTH_COMPILING
+    end = time.monotonic() + 120
+    while waits(function) and time.monotonic() < end:
+        last = function(VALUE)
+    assert not waits(function)
+    results.append(last)
+    results += [function(VALUE) for _ in range(20)]
+    assert function._prepared not in (None, quick)
+    for found in results:
+        assert_same_bits(results[0], found)
+
+
 def test_optimized_code_of_a_process_before_is_used_at_once(folder):
     call_until_optimized(network())
     assert not waits(network())

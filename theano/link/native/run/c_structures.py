@@ -129,6 +129,7 @@ class Prepared(ctypes.Structure):
         ("updates", ctypes.c_void_p),
         ("overwritten", ctypes.c_void_p),
         ("lengths", ctypes.c_void_p),
+        ("left", ctypes.c_int64),
         ("argument_count", ctypes.c_int32),
         ("input_count", ctypes.c_int32),
         ("given_count", ctypes.c_int32),

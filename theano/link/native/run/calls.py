@@ -144,12 +144,24 @@ class NativeSegment:
         self._running_in: object = None
         # how many calls, up to the last one, have found the room of the one before, and its shapes
         self._settled = 0
+        # how many prepared calls there were since the one before, if better code may come
+        self.prepared_calls: Callable[[], int] | None = None
         self.shapes: list[tuple[int, ...]] = []
 
     @property
     def settled(self) -> int:
-        """The number of calls, up to the last, that had the same sizes; 0 while better code may come."""
-        return self._settled if self._later is None else 0
+        """The number of calls, up to the last, that had the same sizes."""
+        return self._settled
+
+    @property
+    def library(self) -> Library:
+        """Return where the function is."""
+        return self._library
+
+    @property
+    def waits(self) -> bool:
+        """Return whether better code may come."""
+        return self._later is not None
 
     @property
     def bytes_offered(self) -> int:
@@ -219,7 +231,9 @@ class NativeSegment:
             if not self.takes_offers and not status and self.shapes == before:
                 self._settled = settled + 1
         if later is not None:
-            later.seconds += time.perf_counter() - begin
+            calls = 1 if self.prepared_calls is None else 1 + self.prepared_calls()
+            later.seconds += (time.perf_counter() - begin) * calls
+            self.prepared_calls = None
         if self._stopping.value and is_main_thread():
             # a product was left in the middle, whatever the rest came to
             status = INTERRUPTED

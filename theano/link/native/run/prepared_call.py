@@ -22,6 +22,8 @@ _MOST_BYTES = 1 << 18
 _KINDS_OF_NUMBERS = "if"
 # of Python's methodobject.h
 _METH_FASTCALL = 0x80
+# After so many calls of code that is not optimized it is asked whether there is better.
+_BETWEEN_LOOKS = 1000
 
 
 class PreparedCalls:
@@ -55,6 +57,8 @@ class PreparedCalls:
         self._updated = set(updates)
         self._arguments: Mapping[int, bool] = {}
         self._wait = 2
+        # how many more calls may be made before it is looked for better code; none if there is none
+        self._left: Callable[[], int] | None = None
 
     @classmethod
     def of(
@@ -105,8 +109,9 @@ class PreparedCalls:
         native = self._native
         if native.settled < self._wait or native.bytes_offered > _MOST_BYTES:
             return None
-        # for a function whose sizes change all the time it is not worth it
-        self._wait *= 2
+        if self._left is None or self._left():
+            # for a function whose sizes change all the time it is not worth it
+            self._wait *= 2
         return self._prepared()
 
     def _prepared(self) -> Callable[..., Any]:
@@ -145,6 +150,7 @@ class PreparedCalls:
             ctypes.addressof(updates),
             None if native.takes_offers else ctypes.addressof(overwritten),
             ctypes.addressof(expected),
+            _BETWEEN_LOOKS if native.waits else 0,
             len(self._arguments),
             len(entries),
             given,
@@ -153,7 +159,22 @@ class PreparedCalls:
             len(self._updates),
             len(lengths),
         )
-        keep = [native, kept, room_for, work, items, entries, lists, results, updates, report, call]
+        self._left = left = (lambda: call.left) if native.waits else None
+        native.prepared_calls = left and (lambda: _BETWEEN_LOOKS - left())
+        keep = [
+            native,
+            native.library,
+            kept,
+            room_for,
+            work,
+            items,
+            entries,
+            lists,
+            results,
+            updates,
+            report,
+            call,
+        ]
         keep += [overwritten, expected, [cell for cell, _ in self._updates]]
         return _function([np.frombuffer(call, np.uint8), *keep])  # type: ignore[call-overload]
 

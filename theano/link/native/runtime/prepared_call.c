@@ -244,6 +244,8 @@ void *tn_call_prepared(void *self, void *const *arguments, int64_t count)
     tn_prepared *call = ((tn_array *)item_of(self, 0))->data;
     if (call->busy || count != call->argument_count)
         return left_to_caller(call);
+    if (call->left && !--call->left)
+        return left_to_caller(call);
     call->busy = 1;
     void *held[call->input_count + 1];
     int taken = 0;

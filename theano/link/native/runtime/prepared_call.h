@@ -66,6 +66,8 @@ typedef struct {
      * for their lengths, which have to be these. */
     const int32_t *overwritten;
     const int64_t *lengths;
+    /* The number of the call that is left to the caller, who looks for better code then; 0 if there is none. */
+    int64_t left;
     int32_t argument_count, input_count, given_count, made_count, result_count, update_count, length_count, busy;
 } tn_prepared;
 
