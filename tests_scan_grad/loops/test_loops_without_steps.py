@@ -74,3 +74,16 @@ def test_a_shared_variable_that_no_step_changes_keeps_its_value(n_steps, mode):
     f = theano.function([x, n], rows, updates=updates, mode=mode, on_unused_input="ignore")
     assert f(np.zeros(0), 0).shape == (0,)
     np.testing.assert_array_equal(counted.get_value(), [3, 4])
+
+
+@pytest.mark.parametrize("mode", ["FAST_COMPILE", "FAST_RUN", "XLA"])
+def test_a_loop_of_constants_without_steps_has_its_columns(mode):
+    """One of PyTensor's rewrites makes it, in the second gradient, and another would compute it at once."""
+    x, w = T.dtensor3("x"), T.dmatrix("w")
+    doubled, _ = theano.scan(lambda x, w: w + w, x, non_sequences=w, n_steps=0)
+    gradient = T.grad(T.sin(doubled).sum(), w)
+    second = T.grad((gradient * np.ones((2, 3))).sum(), w)
+    function = theano.function([x, w], [doubled, gradient, second], mode=mode)
+    found = function(np.ones((2, 2, 3)), np.ones((2, 3)))
+    assert [value.shape for value in found] == [(0, 2, 3), (2, 3), (2, 3)]
+    assert not found[1].any() and not found[2].any()

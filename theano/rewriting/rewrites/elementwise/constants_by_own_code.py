@@ -17,6 +17,7 @@ from theano.gof.user_operations.code import thunk_of_folding
 from theano.pytensor_internals.graphs.graph import MethodNotDefined
 from theano.pytensor_internals.graphs.kinds import is_a
 from theano.pytensor_internals.graphs.rewriting import copy_stack_trace, in2out, node_rewriter
+from theano.pytensor_internals.graphs.scan import FrozenWhenAsked, Scan
 from theano.pytensor_internals.operations.tensor_rewrites import (
     constant_folding,
     topo_constant_folding,
@@ -27,6 +28,9 @@ from theano.pytensor_internals.operations.tensor_rewrites import (
 def fold_constants(graph: FunctionGraph, node: Apply) -> list[Variable] | bool | None:
     """Return what is computed from constants -> constants."""
     if not all(v.owner is None and is_a(v, Constant) for v in node.inputs):
+        return None
+    if is_a(node.op, Scan) and not is_a(node.op, FrozenWhenAsked):
+        # a loop that one of PyTensor's rewrites has made: without steps it gives arrays without columns
         return None
     if is_a(node.op, Elemwise) and node.op.do_constant_folding(graph, node):
         computed = _by_own_code(node)
