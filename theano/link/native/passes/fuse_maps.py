@@ -15,9 +15,11 @@ from theano.link.native.lowering.loop import Loop
 from theano.link.native.lowering.segment import Segment
 from theano.link.native.lowering.step import MOST_IN_A_MAP
 from theano.link.native.passes.dependence import Dependence
+from theano.link.native.passes.reduced_maps import FEW
 from theano.link.native.passes.split_reduced import CACHED, maps_for_numbers, reduced_to_numbers
-from theano.link.native.statements.base import Statement, as_kind
+from theano.link.native.statements.base import Statement, as_kind, of_kind
 from theano.link.native.statements.map import Map
+from theano.link.native.statements.reduce import Reduce
 from theano.support.data_classes import dataclass
 
 # How far apart two maps may be: long programs have thousands of statements.
@@ -31,7 +33,7 @@ def fuse_maps(lowered: Loop | Segment) -> None:
     statements = step.statements
     # what only becomes numbers is one pass with reductions: of any map in a segment, of a separate one in a loop
     reduced = reduced_to_numbers(statements) if isinstance(lowered, Loop) else set()
-    fusion = _Fusion(step.sizes, dependence, maps_for_numbers(statements))
+    fusion = _Fusion(step.sizes, dependence, maps_for_numbers(statements), _reduced(statements))
     position = 0
     while position < len(statements):
         other = as_kind(statements[position], Map)
@@ -62,16 +64,20 @@ class _Fusion:
     ----------
     for_numbers
         Those that only become numbers.
+    reduced
+        The buffers that are reduced to arrays: one pass takes one such reduction.
     """
 
     sizes: Sizes
     dependence: Dependence
     for_numbers: set[Map]
+    reduced: set[Buffer]
 
     def earlier_map(self, statements: list[Statement], position: int, other: Map) -> Map | None:
         """Return the map that one at a position can be joined with; None if there is none."""
         shape = _shape(other, self.sizes)
         few = self.sizes.known_below(shape, CACHED)
+        only_one = not self.sizes.known_below(shape, FEW) and self._is_reduced(other)
         for first in range(position - 1, max(position - DISTANCE, 0) - 1, -1):
             one = as_kind(statements[first], Map)
             if (
@@ -79,11 +85,20 @@ class _Fusion:
                 and _shape(one, self.sizes) == shape
                 and len(one.body) + len(other.body) <= MOST_IN_A_MAP
                 and (few or (one in self.for_numbers) == (other in self.for_numbers))
+                and not (only_one and self._is_reduced(one))
                 and _fit(one, other, self.sizes, self.dependence)
                 and _can_be_joined(statements[first + 1 : position], one, other, self.dependence)
             ):
                 return one
         return None
+
+    def _is_reduced(self, one: Map) -> bool:
+        return not self.reduced.isdisjoint(one.written())
+
+
+def _reduced(statements: list[Statement]) -> set[Buffer]:
+    reductions = of_kind(statements, Reduce)
+    return {one.source.buffer for one in reductions if isinstance(one.target, View) and one.axes}
 
 
 def _shape(statement: Map, sizes: Sizes) -> tuple[Size, ...]:

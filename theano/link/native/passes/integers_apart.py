@@ -101,10 +101,11 @@ class _Parted:
         return Compute(one.name, one.dtype, one.operation, operands, dtypes)
 
     def _is_of_integers(self, one: Compute, early: set[Compute]) -> bool:
-        """Return whether something is computed of what is neither the functions' type nor follows from that."""
+        """Return whether something is computed of integers, or is an integer that only arrays are needed for."""
         arrays = [each for each in one.operands if not isinstance(each, Scalar)]
+        is_integer = one.dtype not in (self.dtype, "bool")
         known = [
-            each in early if isinstance(each, Compute) else each.dtype != self.dtype
+            each in early if isinstance(each, Compute) else is_integer or each.dtype != self.dtype
             for each in arrays
         ]
         if not arrays or not all(known) or one.operation.function:

@@ -110,7 +110,8 @@ class Printer:
             constant = "" if node.variable else "const "
             return [f"{constant}{real} {node.name} = {without_outer_parentheses(text)};"]
         suffix = SUFFIX[node.dtype]
-        text = f"({real}){text}" if isinstance(node.value, Scalar) else text
+        is_cast = isinstance(node.value, Scalar) or node.value.dtype != node.dtype
+        text = f"({real}){text}" if is_cast else text
         if node.kind is Kind.VECTOR:
             constant = "" if node.variable else "const "
             return [f"{constant}tn_{suffix}v {node.name} = TN_SPLAT_{suffix.upper()}({text});"]

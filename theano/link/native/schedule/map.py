@@ -98,7 +98,7 @@ class Elements:
         operations = [one.operation for one in self.statement.body]
         gathers = any(one.function or one.operation == "divide" for one in operations)
         return all(strides[k] == one for k in self.stores.values()) and all(
-            strides[k] == one or (views[k].dtype != "bool" and (gathers or not strides[k].factor))
+            strides[k] == one or not strides[k].factor or (views[k].dtype != "bool" and gathers)
             for k in self.loads.values()
         )
 
@@ -123,7 +123,10 @@ class Elements:
 
     def _of_vectors(self, strides: list[Product]) -> tuple[list[Node], list[Node]]:
         loaded = sorted(set(self.loads.values()))
-        before = [self._let_load(k, strides, Kind.VECTOR) for k in loaded if not strides[k].factor]
+        same = [k for k in loaded if not strides[k].factor]
+        before: list[Node] = [
+            self._let_load(k, strides, Kind.VECTOR) for k in same if not self._is_mask(k)
+        ]
         held: dict[tuple[str, str, Kind], Local] = {}
         masks: dict[str, Local] = {}
         of_operands: dict[tuple[int, int], Local] = {}
@@ -136,7 +139,14 @@ class Elements:
                 before.append(Let(held[key].name, held[key].dtype, operand, kind))
             return held[key]
 
-        body = [self._let_lanes(k, strides) for k in loaded if strides[k].factor]
+        body: list[Node] = [self._let_lanes(k, strides) for k in loaded if strides[k].factor]
+        for k in filter(self._is_mask, same):
+            # all lanes of a mask are the one that is there
+            number = Local(f"b{k}", str(self._dtype))
+            load = self.operands.element(k, strides[k])
+            before.append(Let(number.name, number.dtype, load, Kind.VECTOR))
+            is_true = Apply(_not_equal(number.dtype), (number, hold(_ZERO)))
+            body.append(Let(f"x{k}", "bool", is_true))
         for compute in self.statement.body:
             for position, operand in enumerate(compute.operands):
                 if not isinstance(operand, Scalar) or not compute.operation.in_vectors:
@@ -151,6 +161,9 @@ class Elements:
                     number = masks[number.name]
                 of_operands[id(compute), position] = number
         return before, body + self._computed(strides, of_operands)
+
+    def _is_mask(self, k: int) -> bool:
+        return self.operands.views[k].dtype == "bool"
 
     def _let_lanes(self, k: int, strides: list[Product]) -> Node:
         load = self.operands.element(k, strides[k])
