@@ -117,6 +117,20 @@ def test_large_integers_keep_their_digits():
     same(function(*given), reference(*given))
 
 
+def test_an_element_is_not_read_before_its_position_is_checked():
+    x, y = pt.dvectors("x", "y")
+    outputs = [(y * 2).sum(), x[pt.argmax(y)] + 1]
+    function, lines = segment_after_passes(
+        lambda: pytensor.function([x, y], outputs, mode=native_mode())
+    )
+    (check,) = [k for k, line in enumerate(lines) if line.startswith("check")]
+    assert any(line.startswith("load") for line in lines[check:]), lines
+    found = function(np.array([3.0, 4.0]), np.array([0.0, 5.0, -1.0]))
+    np.testing.assert_array_equal(found, [8, 5])
+    with pytest.raises(IndexError):
+        function(np.array([3.0, 4.0]), np.array([0.0, 5.0, 6.0]))
+
+
 def test_a_number_between_two_maps_does_not_keep_them_apart():
     x, scale = pt.dvector("x", shape=(5000,)), pt.dscalar("scale")
     y = (x / scale) ** 2

@@ -101,7 +101,10 @@ class _Parted:
         return Compute(one.name, one.dtype, one.operation, operands, dtypes)
 
     def _is_of_integers(self, one: Compute, early: set[Compute]) -> bool:
-        """Return whether something is computed of integers, or is an integer that only arrays are needed for."""
+        """Return whether something is computed of integers, or is one that is made of arrays alone."""
+        if one.buffer is not None and one.buffer.place is not None:
+            # where it goes, the rest may read before
+            return False
         arrays = [each for each in one.operands if not isinstance(each, Scalar)]
         is_integer = one.dtype not in (self.dtype, "bool")
         known = [

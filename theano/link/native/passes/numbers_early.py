@@ -1,8 +1,9 @@
 """Single numbers are computed as soon as what they are computed from is there.
 
 Between two maps they would keep these apart: one pass can be done only where all the numbers that it
-reads are known. Check: the number is computed from other numbers, or from inputs, which nothing writes.
-Transformation: it moves up to behind the last statement that defines one of these.
+reads are known. Check: the number is computed from other numbers, or is an element of an input, which nothing
+writes, at a position that was checked before all statements. Transformation: it moves up to behind the last
+statement that defines what it is computed from.
 """
 
 from __future__ import annotations
@@ -21,9 +22,12 @@ def compute_numbers_early(segment: Segment) -> None:
     behind: list[list[Statement]] = [[] for _ in range(len(statements) + 1)]
     defined_at: dict[str, int] = {}
     for position, statement in enumerate(statements, 1):
+        needed = [defined_at[name] for name in statement.numbers_read() if name in defined_at]
         place = position
-        if type(statement) in (Assign, Load) and not _reads_any(statement, written):
-            place = max((defined_at.get(name, 0) for name in statement.numbers_read()), default=0)
+        if type(statement) is Assign:
+            place = max(needed, default=0)
+        elif type(statement) is Load and not needed and not _reads_any(statement, written):
+            place = 0
         behind[place].append(statement)
         defined_at.update(dict.fromkeys(statement.numbers_defined(), place))
     segment.step.statements = [statement for group in behind for statement in group]

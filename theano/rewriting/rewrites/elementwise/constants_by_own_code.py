@@ -29,7 +29,8 @@ def fold_constants(graph: FunctionGraph, node: Apply) -> list[Variable] | bool |
     """Return what is computed from constants -> constants."""
     if not all(v.owner is None and is_a(v, Constant) for v in node.inputs):
         return None
-    if is_a(node.op, Scan) and not is_a(node.op, FrozenWhenAsked):
+    steps: Any = node.inputs[0] if node.inputs else None
+    if is_a(node.op, Scan) and not is_a(node.op, FrozenWhenAsked) and not steps.data:
         # a loop that one of PyTensor's rewrites has made: without steps it gives arrays without columns
         return None
     if is_a(node.op, Elemwise) and node.op.do_constant_folding(graph, node):
