@@ -117,6 +117,19 @@ def test_large_integers_keep_their_digits():
     same(function(*given), reference(*given))
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_a_truth_value_that_all_elements_share_is_a_mask(dtype):
+    x, least = pt.matrix("x", dtype=dtype), pt.vector("least", dtype=dtype, shape=(1,))
+    positive = (least > 0)[None]
+    outputs = [pt.switch(positive, pt.exp(x), x), pt.tanh(x) * positive]
+    function = compiled([x, least], outputs)
+    assert "tn_v_exp_f" in source(function)
+    reference = pytensor.function([x, least], outputs, mode=python_mode())
+    for value in (-1, 1):
+        given = numbers(5, 19, dtype=dtype), np.array([value], dtype)
+        same(function(*given), reference(*given))
+
+
 def test_an_element_is_not_read_before_its_position_is_checked():
     x, y = pt.dvectors("x", "y")
     outputs = [(y * 2).sum(), x[pt.argmax(y)] + 1]

@@ -21,6 +21,7 @@ from theano.link.native.ir.loop_nests import (
     For,
     Form,
     If,
+    Kind,
     Lanes,
     Let,
     Load,
@@ -163,7 +164,9 @@ class _Scope:
 
     def _let(self, node: Let) -> None:
         self.value(node.value)
-        if not isinstance(node.value, Scalar) and node.value.dtype != node.dtype:
+        # all lanes are 1 or 0
+        is_mask = node.kind is Kind.VECTOR and node.value.dtype == "bool"
+        if not isinstance(node.value, Scalar) and node.value.dtype != node.dtype and not is_mask:
             raise _Wrong(f"{node.name}, of {node.dtype}, is a value of {node.value.dtype}")
         self.bind(_Named(node.name, node.dtype, variable=node.variable))
 
