@@ -336,3 +336,19 @@ def test_child_that_is_forked_while_another_thread_runs_a_function():
     done.set()
     thread.join()
     assert status == 0 and (w.get_value() == 2).all()
+
+
+def test_what_nobody_holds_any_more_has_ended():
+    """Ctrl-C came before the first statement of giving it back."""
+    w, x = theano.shared(np.ones(3)), T.dscalar("x")
+    f = theano.function([x], x + w.sum(), updates=[(w, w + 1)])
+    f(1.0)
+    turn = [f._claim]
+    take(turn)
+    del turn
+    assert f(1.0) == 7 and not f._twins
+    turn = [f._claim]
+    take(turn)
+    del turn
+    together(lambda: f(1.0), lambda: w.get_value())
+    assert not f._twins and not locks._locks.held

@@ -5,7 +5,8 @@ whatever order they use it. Calls that only read go side by side; one that write
 with it. Threads that wait are served in the order in which they came.
 
 A handler may run between any two statements of these, even where the mutex is held: what it takes it
-gives back, and those whom it lets go on need not be let go on again.
+gives back, and those whom it lets go on need not be let go on again. It may raise an error even before a
+call's first statement of giving back: what nobody holds any more has ended, too.
 
 A thread is never stopped by what it has claimed itself: an operation of a function, or a signal's
 handler, may call the function again, or set a variable that it uses. Only there can two threads wait
@@ -15,6 +16,7 @@ for one another, and the second of them gets an error.
 from __future__ import annotations
 
 import os
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -43,6 +45,10 @@ class Claim:
 Hold = list[Claim]
 
 
+_one_in_a_list: list[Hold] = [[]]
+_ONLY_IN_A_LIST = sys.getrefcount(_one_in_a_list[0])
+
+
 @dataclass(eq=False)
 class _Waiting:
     thread: int
@@ -62,6 +68,8 @@ class _Locks:
         """Take a hold; return in how many of the same claim this thread already is."""
         thread = get_ident()
         with self.mutex:
+            if self.held:
+                self._end_those_left()
             own = self.held.get(thread)
             alone = not self.waiting and len(self.held) == (own is not None)
             if alone or not self._stopped(thread, hold, self.waiting):
@@ -112,6 +120,19 @@ class _Locks:
                     self.held.pop(thread, None)
             if self.waiting:
                 self._grant()
+
+    def _end_those_left(self) -> None:
+        """End holds of calls that have ended: Ctrl-C may come where one is about to give its hold back."""
+        left = False
+        for thread, holds in list(self.held.items()):
+            for k in range(len(holds) - 1, -1, -1):
+                if sys.getrefcount(holds[k]) == _ONLY_IN_A_LIST:
+                    del holds[k]
+                    left = True
+            if not holds:
+                self.held.pop(thread, None)
+        if left and self.waiting:
+            self._grant()
 
     def _grant(self) -> None:
         """Let those go on whom nothing stops any more."""
