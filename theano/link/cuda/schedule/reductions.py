@@ -65,7 +65,8 @@ class _Reduction:
     """One reduction of a block."""
 
     def __init__(self, statement: Reduce | MapReduce, block: Block, share: Share | None):
-        (self.reduction,) = (reduction,) = reductions_of(statement)
+        (reduction,) = reductions_of(statement)
+        self.reduction = reduction
         self.block, self.share, sizes = block, share, block.fixed.sizes
         self.elements: Elements | None = None
         if isinstance(statement, MapReduce):

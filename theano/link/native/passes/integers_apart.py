@@ -14,11 +14,12 @@ from typing import Any
 import pytensor.scalar as ps
 
 from theano.link.native.ir.ir import Compute, Scalar, View
-from theano.link.native.ir.scalar_expressions import Expression, expression_of
+from theano.link.native.ir.scalar_expressions import expression_of
 from theano.link.native.ir.scalar_types import FLOATS
 from theano.link.native.lowering.loop import Loop
 from theano.link.native.lowering.segment import Segment
 from theano.link.native.lowering.step import Step
+from theano.link.native.passes.results_of_maps import computed
 from theano.link.native.statements.base import of_kind
 from theano.link.native.statements.map import Map
 from theano.link.native.statements.vector_maps import is_condition, takes_vectors, vector_type
@@ -135,15 +136,9 @@ class _Parted:
         """Return an operand cast to a type, among what is done first."""
         key = id(operand), dtype
         if key not in self._cast:
-            buffer = self.step.temporary(dtype, self.shape)
-            expression = _cast(operand.dtype, dtype)
-            made = Compute(
-                f"e{buffer.name[1:]}", dtype, expression, [operand], (operand.dtype,), buffer
+            expression = expression_of(ps.Cast(ps.get_scalar_type(dtype)), [operand.dtype], dtype)
+            self._cast[key] = computed(
+                self.step.temporary(dtype, self.shape), expression, [operand]
             )
-            buffer.compute = self._cast[key] = made
-            self.before.append(made)
+            self.before.append(self._cast[key])
         return self._cast[key]
-
-
-def _cast(given: str, wanted: str) -> Expression:
-    return expression_of(ps.Cast(ps.get_scalar_type(wanted)), [given], wanted)

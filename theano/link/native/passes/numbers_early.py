@@ -8,9 +8,8 @@ statement that defines what it is computed from.
 
 from __future__ import annotations
 
-from theano.link.native.ir.ir import View
 from theano.link.native.lowering.segment import Segment
-from theano.link.native.statements.base import Statement
+from theano.link.native.statements.base import Statement, as_kind
 from theano.link.native.statements.numbers import Assign, Load
 
 
@@ -24,15 +23,11 @@ def compute_numbers_early(segment: Segment) -> None:
     for position, statement in enumerate(statements, 1):
         needed = [defined_at[name] for name in statement.numbers_read() if name in defined_at]
         place = position
-        if type(statement) is Assign:
+        load = as_kind(statement, Load)
+        if as_kind(statement, Assign):
             place = max(needed, default=0)
-        elif type(statement) is Load and not needed and not _reads_any(statement, written):
+        elif load and not needed and load.view.buffer.root() not in written:
             place = 0
         behind[place].append(statement)
         defined_at.update(dict.fromkeys(statement.numbers_defined(), place))
     segment.step.statements = [statement for group in behind for statement in group]
-
-
-def _reads_any(statement: Statement, written: set) -> bool:
-    views = [value for value in statement.values_read() if isinstance(value, View)]
-    return any(view.buffer.root() in written for view in views)

@@ -143,15 +143,10 @@ class NativeSegment:
         self._result_address = ctypes.addressof(self._result)
         self._running_in: object = None
         # how many calls, up to the last one, have found the room of the one before, and its shapes
-        self._settled = 0
+        self.settled = 0
         # how many prepared calls there were since the one before, if better code may come
         self.prepared_calls: Callable[[], int] | None = None
         self.shapes: list[tuple[int, ...]] = []
-
-    @property
-    def settled(self) -> int:
-        """The number of calls, up to the last, that had the same sizes."""
-        return self._settled
 
     @property
     def library(self) -> Library:
@@ -223,13 +218,13 @@ class NativeSegment:
         self._has_run = True
         # held until the end, whatever other threads put into the cells meanwhile
         arrays = [cell[0] for cell in self.inputs]
-        settled, before = self._settled, self.shapes
+        settled, before = self.settled, self.shapes
         status = self._enter_with_offers(arrays) if self.takes_offers else OTHER_ROOM
-        self._settled = self._settled + 1 if status == 0 else 0
+        self.settled = self.settled + 1 if status == 0 else 0
         if status == OTHER_ROOM:
             status = self._enter_with_room(arrays)
             if not self.takes_offers and not status and self.shapes == before:
-                self._settled = settled + 1
+                self.settled = settled + 1
         if later is not None:
             calls = 1 if self.prepared_calls is None else 1 + self.prepared_calls()
             later.seconds += (time.perf_counter() - begin) * calls
