@@ -38,11 +38,12 @@ from theano.link.native.run.calls import (
 )
 from theano.link.native.run.one_by_one import link_functions_inside_by, make_thunk, replay
 from theano.link.native.run.prepared_call import PreparedCalls
+from theano.link.native.run.prepared_parts import PreparedParts
 from theano.link.native.run.prepared_samples import PreparedSamples
 from theano.link.native.run.profile import Measurements
 from theano.link.native.run.rollback import Undo, undoable
 from theano.link.native.run.steps_within_budget import StepsWithinBudget
-from theano.link.native.run.virtual_machine import NativeMachine, Unit
+from theano.link.native.run.virtual_machine import NativeMachine, Preparation, Unit
 from theano.link.native.runtime.build import BuildError
 from theano.link.native.runtime.load import NoCompiler
 from theano.pytensor_internals.functions.linking import Container, VMLinker, map_storage
@@ -180,13 +181,15 @@ class NativeLinker(VMLinker):
 
 def _prepared_calls(
     fgraph: FunctionGraph, units: Sequence[Unit], storage_map: Any
-) -> PreparedCalls | PreparedSamples | None:
-    """Return what prepares calls of a function that is one segment, but for its generators."""
+) -> Preparation | None:
+    """Return what prepares calls of a function of segments, or of one and its generators."""
     found = [(unit.node, getattr(unit.run, "native", None)) for unit in units]
     natives = [native for _, native in found if native is not None]
+    others = [node for node, native in found if native is None]
+    if len(natives) > 1 and not others:
+        return PreparedParts.of(fgraph, natives, storage_map)
     if len(natives) != 1:
         return None
-    others = [node for node, native in found if native is None]
     if others:
         return PreparedSamples.of(fgraph, natives[0], others, storage_map)
     # PyTensor's annotation says variables: it has the positions of outputs and of inputs

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cache
 from typing import Any
 
@@ -68,8 +68,15 @@ class PreparedCalls:
         cells: Sequence[list],
         outputs: Sequence[Any],
         updates: Mapping[int, int],
+        overwritten: Collection[Any] = (),
     ) -> PreparedCalls | None:
-        """Return them; None where a call does what is not prepared."""
+        """Return them; None where a call does what is not prepared.
+
+        Parameters
+        ----------
+        overwritten
+            What may be overwritten besides shared variables with updates: it is no caller's.
+        """
         made = [passed.variable for passed in native.segment.outputs]
         plain = all(type(v.type) is TensorType for v in inputs)
         computed = bool(outputs) and all(variable in made for variable in outputs)
@@ -80,8 +87,8 @@ class PreparedCalls:
         )
         if not (plain and computed) or native.segment.may_stop_early:
             return None
-        shared = {inputs[k] for k in updates.values()}
-        if not shared.issuperset(native.overwritten):
+        may_be_overwritten = {*overwritten, *(inputs[k] for k in updates.values())}
+        if not may_be_overwritten.issuperset(native.overwritten):
             # the caller's own arrays
             return None
         return cls(native, inputs, cells, outputs, updates)
@@ -101,13 +108,17 @@ class PreparedCalls:
         made._results = [k for n, k in enumerate(self._results) if n not in self._updated]
         return made
 
+    @property
+    def is_settled(self) -> bool:
+        """Return whether calls have had the same sizes for so long that others are likely to have them."""
+        return self._native.settled >= self._wait and self._native.bytes_offered <= _MOST_BYTES
+
     def next_call(self) -> Callable[..., Any] | None:
         """Return what makes the next calls of the segment; None while they differ in sizes.
 
         It returns NotImplemented where a call is to be made in another way.
         """
-        native = self._native
-        if native.settled < self._wait or native.bytes_offered > _MOST_BYTES:
+        if not self.is_settled:
             return None
         if self._left is None or self._left():
             # for a function whose sizes change all the time it is not worth it

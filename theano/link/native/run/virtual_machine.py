@@ -13,10 +13,14 @@ from pytensor.graph.basic import Apply
 from pytensor.graph.fg import FunctionGraph
 
 from theano.link.native.run.prepared_call import PreparedCalls
+from theano.link.native.run.prepared_parts import PreparedParts
 from theano.link.native.run.prepared_samples import PreparedSamples
 from theano.link.native.run.rollback import Undo
 from theano.pytensor_internals.functions.linking import UpdatingVM
 from theano.support.data_classes import dataclass
+
+# what prepares calls
+Preparation = PreparedCalls | PreparedParts | PreparedSamples
 
 
 class FailedNode(Exception):
@@ -75,7 +79,7 @@ class NativeMachine(UpdatingVM):
         self.within_budget: Callable[[], None] | None = None
         self._shapes: dict[Any, tuple[int, ...]] = {}
         # what prepares calls, where there is no more to do in one than to run a small segment
-        self.prepared_calls: PreparedCalls | PreparedSamples | None = None
+        self.prepared_calls: Preparation | None = None
         self._prepared: Callable[[], Any] | None = None
         last = getattr(units[-1].run, "native", None) if units else None
         self.committing = last if last is not None and last.segment.commits else None
@@ -90,7 +94,7 @@ class NativeMachine(UpdatingVM):
         """Return what a call takes, from the values of all inputs; of most only the shapes are read."""
         return self.memory.use(values)
 
-    def prepare_for(self, arguments: Mapping[int, bool]) -> PreparedCalls | PreparedSamples | None:
+    def prepare_for(self, arguments: Mapping[int, bool]) -> Preparation | None:
         """Return what prepares calls with arguments, in place of those without; None where none are.
 
         Parameters
