@@ -1,8 +1,8 @@
 """The engine for functions that are called once or twice: what NumPy does well, it does."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
-from pytensor.graph.basic import Apply
+from pytensor.graph.basic import Apply, Variable
 from pytensor.graph.fg import FunctionGraph
 from pytensor.graph.op import HasInnerGraph
 
@@ -31,10 +31,14 @@ class FewCallsLinker(NativeLinker):
     stores_graphs = False
 
     def _compile(
-        self, fgraph: FunctionGraph, order: Sequence[Apply], counters: Counters | None
+        self,
+        fgraph: FunctionGraph,
+        order: Sequence[Apply],
+        counters: Counters | None,
+        in_columns: Collection[Variable],
     ) -> tuple[Program, LoadedProgram | None]:
         if any(_needs_c(node) for node in order):
-            return super()._compile(fgraph, order, counters)
+            return super()._compile(fgraph, order, counters, in_columns)
         self.left_to_numpy = True
         reasons = dict.fromkeys(order, "what is computed once or twice")
         parts = [Part((node,), False) for node in order]

@@ -5,11 +5,11 @@ from __future__ import annotations
 import functools
 import time
 import warnings
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 from pytensor.compile.mode import Mode
-from pytensor.graph.basic import Apply
+from pytensor.graph.basic import Apply, Variable
 from pytensor.graph.fg import FunctionGraph
 from pytensor.graph.op import Op
 
@@ -21,6 +21,7 @@ from theano.link.native.build.in_process import chosen_compiler
 from theano.link.native.build.programs import LoadedProgram, loaded_program
 from theano.link.native.engine_report import EngineReport, report_of
 from theano.link.native.generators_as_words import GeneratorsAsWords  # noqa: F401 -- registers it
+from theano.link.native.graph.inputs_in_columns import inputs_in_columns
 from theano.link.native.graph.overwriting import overwrites_input
 from theano.link.native.graph.partition import Part, needed_results
 from theano.link.native.graph.updates_in_place import shared_positions
@@ -92,7 +93,8 @@ class NativeLinker(VMLinker):
         compute_map = {variable: [variable.owner is None] for variable in storage_map}
         begin = time.perf_counter()
         counters = Counters() if self.profile else None
-        program, compiled = self._compile(fgraph, order, counters)
+        in_columns = inputs_in_columns(fgraph, storage_map)
+        program, compiled = self._compile(fgraph, order, counters, in_columns)
         by_llvm = compiled is not None and compiled.by_llvm
         self.report = report_of(program, by_llvm, by_llvm and compiled.later is not None)
         states = {
@@ -125,7 +127,7 @@ class NativeLinker(VMLinker):
             undo=undo,
             last_units=[made_by[v.owner] for v in fgraph.outputs if v.owner is not None],
         )
-        machine.find_memory = functools.partial(FunctionMemory, fgraph, order)
+        machine.find_memory = functools.partial(FunctionMemory, fgraph, order, in_columns)
         machine.within_budget = _within_budget(fgraph, machine, storage_map, compiled)
         if counters and compiled is not None:
             natives = [unit.run.native for unit in units if isinstance(unit.node.op, NativeCode)]
@@ -152,11 +154,15 @@ class NativeLinker(VMLinker):
         return Unit(node, thunk, bool(thunk.lazy))
 
     def _compile(
-        self, fgraph: FunctionGraph, order: Sequence[Apply], counters: Counters | None
+        self,
+        fgraph: FunctionGraph,
+        order: Sequence[Apply],
+        counters: Counters | None,
+        in_columns: Collection[Variable],
     ) -> tuple[Program, LoadedProgram | None]:
-        stored = CachedProgram(fgraph)
+        stored = CachedProgram(fgraph, in_columns)
         found = stored.read() if counters is None else None
-        program = found or make_program(fgraph, order, counters)
+        program = found or make_program(fgraph, order, counters, in_columns)
 
         @functools.cache
         def write() -> None:

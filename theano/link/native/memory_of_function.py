@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from collections.abc import Sequence as Several
 from contextlib import contextmanager
 from dataclasses import replace
@@ -68,10 +68,15 @@ class FunctionMemory:
     ----------
     fgraph, order
         Its graph, and the nodes in the order in which they run.
+    in_columns
+        The inputs that are read in Fortran's order.
     """
 
-    def __init__(self, fgraph: FunctionGraph, order: Several[Apply]):
-        self.fgraph, self.program = fgraph, lowered_program(fgraph, order)
+    def __init__(
+        self, fgraph: FunctionGraph, order: Several[Apply], in_columns: Collection[Variable] = ()
+    ):
+        self.fgraph = fgraph
+        self.program = lowered_program(fgraph, order, in_columns=in_columns)
         self._computed = [
             variable
             for part, segment in zip(self.program.parts, self.program.segments, strict=True)

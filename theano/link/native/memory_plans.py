@@ -140,7 +140,10 @@ def segment_memory(
 ) -> CallMemory:
     """Return the memory of a segment, from the shapes of its inputs and those values that are known."""
     named = [argument for argument, _ in segment.inputs]
-    known = {one.name: value for one, value in zip(named, values, strict=True)}
+    known = {
+        one.name: value.T if one.in_columns and value is not None else value
+        for one, value in zip(named, values, strict=True)
+    }
 
     def element(array: str, offset: int) -> Any:
         value = known[array]

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import field
 
 from pytensor.compile.ops import ViewOp
-from pytensor.graph.basic import Apply, Constant
+from pytensor.graph.basic import Apply, Constant, Variable
 from pytensor.graph.fg import FunctionGraph
 from pytensor.scalar.basic import ScalarType
 
@@ -65,9 +65,14 @@ class LoweredProgram:
 
 
 def lowered_program(
-    fgraph: FunctionGraph, order: Sequence[Apply], lower_loop: LowerLoop = shared_loop
+    fgraph: FunctionGraph,
+    order: Sequence[Apply],
+    lower_loop: LowerLoop = shared_loop,
+    in_columns: Collection[Variable] = (),
 ) -> LoweredProgram:
     """Lower as much of a graph as has native code, and run the passes.
+
+    Inputs that are ``in_columns`` are read in Fortran's order.
 
     A node that cannot be lowered after those that it uses begins its own segment; one that
     cannot be lowered there either is left to Python.
@@ -89,7 +94,9 @@ def lowered_program(
                 if part.native and part.nodes not in segments:
                     name = f"segment{len(segments)}"
                     needed = needed_results(fgraph, part.nodes)
-                    segments[part.nodes] = lower_segment(name, part.nodes, needed, lower_loop)
+                    segments[part.nodes] = lower_segment(
+                        name, part.nodes, needed, lower_loop, in_columns
+                    )
         except NodeCannotLower as failure:
             if failure.node in first_of_segment or failure.node is part.nodes[0]:
                 reasons[failure.node] = str(failure)
@@ -107,11 +114,14 @@ def lowered_program(
 
 
 def make_program(
-    fgraph: FunctionGraph, order: Sequence[Apply], counters: Counters | None = None
+    fgraph: FunctionGraph,
+    order: Sequence[Apply],
+    counters: Counters | None = None,
+    in_columns: Collection[Variable] = (),
 ) -> Program:
     """Lower as much of a graph as has native code, and write it; in a profiled program with counters."""
     lower_loop = shared_loop if counters is None else loops_of_their_own()
-    lowered = lowered_program(fgraph, order, lower_loop)
+    lowered = lowered_program(fgraph, order, lower_loop, in_columns)
     chosen = lowered.segments
     native = [segment for segment in chosen if segment is not None]
     code = program_text(native) if counters is None else profiled_text(native, counters)

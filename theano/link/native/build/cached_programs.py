@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import logging
 import pickle
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import replace
 from typing import Any
 
@@ -36,14 +36,20 @@ class CachedProgram:
     """The place of a graph's program on disk.
 
     A graph that is not stored itself has no program there either.
+
+    Parameters
+    ----------
+    in_columns
+        The inputs that the program reads in Fortran's order.
     """
 
-    def __init__(self, fgraph: FunctionGraph):
+    def __init__(self, fgraph: FunctionGraph, in_columns: Collection[Variable]):
         features = (f for f in features_of(fgraph) if isinstance(f, CachedAs) and f.name)
         self._graph = next(features, None)
         if self._graph is not None:
             self._places = _Places(fgraph)
-            wiring = f"{self._graph.name} {self._places.wiring()}"
+            columns = [k for k, variable in enumerate(fgraph.inputs) if variable in in_columns]
+            wiring = f"{self._graph.name} {self._places.wiring()} {columns}"
             key = hashlib.sha256(wiring.encode()).hexdigest()[:32]
             self._path = self._graph.folder / f"program-{key}.pickle"
 

@@ -101,6 +101,8 @@ class Argument:
         The rows that a step reads, relative to the one that it writes.
     free_strides
         Whether the code takes any strides within a row.
+    in_columns
+        Whether it lies in Fortran's order, and not in C's.
     first_size
         Where the sizes of the array begin among the numbers that the caller passes.
     in_place
@@ -114,6 +116,7 @@ class Argument:
     taps: tuple[int, ...] = ()
     comment: str = ""
     free_strides: bool = False
+    in_columns: bool = False
     first_size: int = 0
     constant: np.ndarray | None = None
     in_place: bool = False

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -29,7 +30,11 @@ class NodeCannotLower(CannotLower):
 
 
 def lower_segment(
-    name: str, nodes: Sequence[Any], needed: Sequence[Variable], lower_loop: LowerLoop
+    name: str,
+    nodes: Sequence[Any],
+    needed: Sequence[Variable],
+    lower_loop: LowerLoop,
+    in_columns: Collection[Variable] = (),
 ) -> Segment:
     """Lower nodes, in an order in which they can run, to one C function.
 
@@ -39,21 +44,23 @@ def lower_segment(
         The results that others use.
     lower_loop
         Lowers the loops; see `lowered_loops.py`.
+    in_columns
+        The inputs that lie in Fortran's order.
 
     Raises
     ------
     NodeCannotLower
         With the first node that has no native code here.
     """
-    return _Builder(name, nodes, needed, lower_loop).build()
+    return _Builder(name, nodes, needed, lower_loop, in_columns).build()
 
 
 class _Builder:
-    def __init__(self, name: str, nodes, needed, lower_loop: LowerLoop):
+    def __init__(self, name: str, nodes, needed, lower_loop: LowerLoop, in_columns):
         step = Step(name, repeats=False, lower_loop=lower_loop)
         step.constant_array = self._constant_array
         self.segment = Segment(name, list(nodes), step)
-        self.step, self.needed = step, needed
+        self.step, self.needed, self.in_columns = step, needed, in_columns
         self.nodes = Nodes(step, self._input)
 
     def build(self) -> Segment:
@@ -91,6 +98,10 @@ class _Builder:
         if not shape:
             name = self.step.sizes.define(dtype, Element(argument.name))
             return Scalar(name, dtype, invariant=True)
+        if variable in self.in_columns:
+            argument.in_columns = True
+            columns = View.of(Buffer(argument.name, dtype, argument.shape[::-1], "invariant"))
+            return replace(columns, shape=argument.shape, axes=columns.axes[::-1])
         return View.of(Buffer(argument.name, dtype, argument.shape, "invariant"))
 
     def _argument(self, kind: str, dtype: str, ndim: int, known, comment: str) -> Argument:

@@ -50,6 +50,8 @@ class Passed:
         What it is the value of; none for a constant, which is here.
     name
         What messages call it.
+    in_columns
+        Whether the code reads it in Fortran's order, and not in C's.
     overwrites, element_by_element
         Of a result, as in `Output`.
     """
@@ -59,6 +61,7 @@ class Passed:
     ndim: int
     name: str = ""
     constant: np.ndarray | None = None
+    in_columns: bool = False
     overwrites: int | None = None
     element_by_element: bool = False
 
@@ -231,7 +234,8 @@ def _of_c(text: str) -> str:
 
 def _passed(variable: Variable | None, argument: Argument) -> Passed:
     name = argument.comment or argument.name
-    return Passed(variable, argument.dtype, len(argument.shape), name, argument.constant)
+    ndim = len(argument.shape)
+    return Passed(variable, argument.dtype, ndim, name, argument.constant, argument.in_columns)
 
 
 def described(name: str, nodes: Sequence[Any]) -> str:

@@ -46,4 +46,5 @@ def choose_strides(lowered: Loop | Segment) -> None:
             continue
         if argument.constant is None:
             argument.free_strides = True
-            root.strides = tuple(Name(f"{argument.name}_s{d}") for d in range(len(root.shape)))
+            strides = tuple(Name(f"{argument.name}_s{d}") for d in range(len(root.shape)))
+            root.strides = strides[::-1] if argument.in_columns else strides

@@ -164,7 +164,7 @@ def _inputs(segment: Segment) -> list[str]:
     if not segment.inputs:
         return []
     lines = [
-        comment("dimensions, NumPy's numbers of the type, bytes of an element, whether in C order"),
+        comment("dimensions, NumPy's numbers of the type, bytes of an element, order in memory"),
         "static const tn_expected expected[] = {",
         *(_expected(argument) for argument, _ in segment.inputs),
         "};",
@@ -184,8 +184,12 @@ def _inputs(segment: Segment) -> list[str]:
 def _expected(argument: Argument) -> Row:
     """Return what an input has to be, as a row of a table."""
     first, second = type_numbers(argument.dtype)
-    itemsize, ordered = np.dtype(argument.dtype).itemsize, int(not argument.free_strides)
-    row = f"{{{len(argument.shape)}, {first}, {second}, {itemsize}, {ordered}}},"
+    itemsize, order = np.dtype(argument.dtype).itemsize, "TN_IN_ROWS"
+    if argument.free_strides:
+        order = "TN_IN_ANY_ORDER"
+    elif argument.in_columns:
+        order = "TN_IN_COLUMNS"
+    row = f"{{{len(argument.shape)}, {first}, {second}, {itemsize}, {order}}},"
     about = f"{argument.name}: {argument.comment}" if argument.comment else argument.name
     return Row(row, about)
 

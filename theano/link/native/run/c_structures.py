@@ -87,7 +87,7 @@ class Expected(ctypes.Structure):
     """The kind of an array that is expected: ``tn_expected`` of ``runtime/shared.inc``."""
 
     _fields_ = tuple(
-        (name, ctypes.c_int) for name in ("ndim", "number", "other", "itemsize", "in_c_order")
+        (name, ctypes.c_int) for name in ("ndim", "number", "other", "itemsize", "order")
     )
 
 

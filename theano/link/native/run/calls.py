@@ -307,7 +307,7 @@ class NativeSegment:
     def _converted(self, arrays: list, position: int) -> np.ndarray:
         """Return a copy of an array that has an unsuitable layout."""
         wanted, value = self.segment.inputs[position], arrays[position]
-        array = np.array(value, order="C", copy=True)
+        array = np.array(value, order="F" if wanted.in_columns else "C", copy=True)
         if array.dtype != wanted.dtype:
             array = array.astype(array.dtype.newbyteorder("="))
         wrong = array.dtype != wanted.dtype or array.ndim != wanted.ndim

@@ -62,6 +62,6 @@ def fits(value: np.ndarray, wanted: Passed) -> bool:
         value.dtype == wanted.dtype
         and value.dtype.isnative
         and value.flags.aligned
-        and value.flags.c_contiguous
+        and (value.flags.f_contiguous if wanted.in_columns else value.flags.c_contiguous)
         and value.ndim == wanted.ndim
     )

@@ -14,13 +14,15 @@ static int is_as_expected(const tn_array *array, const void *type, const tn_expe
         && array->dtype->order != '>' && (array->flags & ALIGNED);
 }
 
-static int is_in_c_order(const tn_array *array, int64_t itemsize)
+/* Whether elements lie side by side, with the last dimension innermost, or the first one. */
+static int is_side_by_side(const tn_array *array, int64_t itemsize, int in_columns)
 {
     int64_t stride = itemsize;
     /* strides of an array without elements say nothing */
     for (int d = 0; d < array->ndim; d++)
         if (array->shape[d] == 0) return 1;
-    for (int d = array->ndim - 1; d >= 0; d--) {
+    for (int k = 0; k < array->ndim; k++) {
+        const int d = in_columns ? k : array->ndim - 1 - k;
         if (array->shape[d] != 1 && array->strides[d] != stride) return 0;
         stride *= array->shape[d];
     }
@@ -40,7 +42,9 @@ int64_t tn_unlike(const void *arrays, const void *array_type, const tn_expected 
     for (int k = 0; k < count; k++, expected++) {
         const tn_array *const array = tn_array_in(arrays, k);
         if (!is_as_expected(array, array_type, expected)) return TN_CONVERT - k;
-        if (!(expected->in_c_order ? is_in_c_order : is_regular)(array, expected->itemsize))
+        if (!(expected->order == TN_IN_ANY_ORDER
+                    ? is_regular(array, expected->itemsize)
+                    : is_side_by_side(array, expected->itemsize, expected->order == TN_IN_COLUMNS)))
             return TN_CONVERT - k;
     }
     return 0;
