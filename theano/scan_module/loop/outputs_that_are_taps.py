@@ -1,7 +1,8 @@
-"""Outputs of a step that are a tap which a new value overwrites, where PyTensor's machine runs the loop.
+"""Outputs of a step that lie in a tap which a new value overwrites, where PyTensor's machine runs the loop.
 
-PyTensor's function of a step has one cell for such a tap and the output: it copies no output that is
-an input with an update, and its loop empties the cells of outputs before a step.
+PyTensor's function of a step copies no output that is an input with an update, or a view of one. Its
+loop empties the cells of outputs before a step, and writes the new values of taps before it reads
+other outputs.
 """
 
 from __future__ import annotations
@@ -10,18 +11,16 @@ from typing import Any
 
 from pytensor.compile.ops import deep_copy_op
 
+from theano.pytensor_internals.functions.compiling import alias_root
 from theano.pytensor_internals.graphs.scan import step_to_change
 
 
 def outputs_that_are_taps(function: Any) -> list[int]:
-    """Return the positions of outputs of a step's function that share a cell with an overwritten tap."""
+    """Return the positions of outputs of a step's function that lie in a tap which another one overwrites."""
     graph = function.maker.fgraph
-    updates = graph.update_mapping or {}
-    overwritten = {graph.inputs[k] for k in updates.values()}
+    overwritten = {graph.inputs[tap]: k for k, tap in (graph.update_mapping or {}).items()}
     return [
-        k
-        for k, output in enumerate(graph.outputs)
-        if k not in updates and output.owner is None and output in overwritten
+        k for k, output in enumerate(graph.outputs) if overwritten.get(alias_root(output), k) != k
     ]
 
 
